@@ -16,7 +16,7 @@ export const handler = serve(getReadReceipts, {
     if (!caller.realm.settings.enable_read_receipts)
       throw badRequest('This organization does not show who has read a message.');
     checkRecipientCount(recipients);
-    const readers = await loadReaders(outside.table, realm, message, recipients);
+    const readers = await loadReaders(outside.table, realm, message, recipients, caller.user);
     const shown = await dropHiddenUsers(outside, caller, readers);
     return { user_ids: shown.map(({ userId }) => userId) };
   },

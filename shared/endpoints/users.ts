@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { PUSH } from '../domain/push/wake-up.ts';
 import { endpoint, HASHING_MEMORY, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';
@@ -202,4 +203,27 @@ export const listUserChannels = endpoint({
   access: 'user',
   parameters: { user: pathId('The ID of the user.') },
   reply: z.object({ subscribed_channel_ids: z.array(z.int()) }),
+});
+
+const muted_user_id = pathId('The ID of the user.');
+
+export const muteUser = endpoint({
+  id: 'users.mute',
+  route: 'POST /api/v1/users/me/muted_users/{muted_user_id}',
+  source: 'https://zulip.com/api/mute-user, companion facts 3.2',
+  description: 'Mutes a user: all their messages, present and future, count as read.',
+  access: 'user',
+  parameters: { muted_user_id },
+  needs: { table: writes, queues: [PUSH] },
+  memory: 512,
+});
+
+export const unmuteUser = endpoint({
+  id: 'users.unmute',
+  route: 'DELETE /api/v1/users/me/muted_users/{muted_user_id}',
+  source: 'https://zulip.com/api/unmute-user, companion facts 3.2',
+  description: 'Unmutes a user. What they sent until now stays read.',
+  access: 'user',
+  parameters: { muted_user_id },
+  needs: { table: writes },
 });

@@ -93,6 +93,8 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'settings.update': [3, 2],
 
+  'users.mute': [3, 2],
+  'users.unmute': [3, 2],
   'users.setStatus': [3, 2],
   'users.setStatusOf': [3, 2],
   'users.getStatus': [2, 1],

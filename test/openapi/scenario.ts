@@ -155,6 +155,8 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
     content: 'Good *morning*!',
   });
   await recorder.ask('scheduledMessages.delete', member, { scheduled_message_id });
+  await recorder.ask('users.mute', member, { muted_user_id: admin.userId });
+  await recorder.ask('users.unmute', member, { muted_user_id: admin.userId });
   const draft = { type: 'private', to: [admin.userId], topic: '', content: 'Shall we?' };
   const { ids: drafts } = await recorder.ask('drafts.create', member, { drafts: [draft] });
   await recorder.ask('drafts.list', member);

@@ -3,6 +3,7 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as markAll } from '../../functions/messages/markAllAsRead.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
+import { handler as mute } from '../../functions/users/mute.ts';
 import { handler as sweep } from '../../functions/workers/push-sweep.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -55,6 +56,16 @@ async function shown(at = phone) {
 const contentsAt = async (at = phone): Promise<string[]> => (await shown(at)).map(({ content }) => content);
 
 describe('notifications of a message', () => {
+  test('a message of a muted user shows none, and muting takes away those that are shown (companion facts 3.2)', async () => {
+    const id = await sendTo(realm, admin, [member.userId], 'Before');
+    expect(await contentsAt()).toEqual(['Before']);
+    const path = { muted_user_id: admin.userId };
+    expect((await realm.call(mute, member, {}, { path })).status).toBe(200);
+    expect(await shown()).toMatchObject([{ type: 'remove', message_ids: [id] }]);
+    await sendTo(realm, admin, [member.userId], 'After');
+    expect(await shown()).toEqual([]);
+  });
+
   test('a direct message goes to all devices of all recipients in one request (wire facts 12.4)', async () => {
     const apple = await activePhone(realm, member, 'apns');
     const others = await activePhone(realm, realm.people.moderator);

@@ -7,7 +7,7 @@ import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
 import { loadGroupObject } from '../../model/group/member.ts';
 import { messageFlags, readConversationOf } from '../../model/message/message.ts';
 import { isUnread, type ReadState } from '../../model/message/read-state.ts';
-import { roles, type Standing } from '../../model/permission/permission.ts';
+import { roles } from '../../model/permission/permission.ts';
 import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import {
   expandMembershipChange,
@@ -193,12 +193,12 @@ export async function loadFlagSnapshot(
 /** The listener's current flags of a message. */
 export function flagsIn(
   about: MessageHead,
-  { userId, groups }: Standing,
+  { user, standing: { userId, groups } }: Pick<Caller, 'user' | 'standing'>,
   subscription: Subscription | undefined,
   { state, starred, takesPart }: FlagSnapshot,
 ): string[] {
   const received =
     about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
-  const read = !isUnread(about, userId, subscription, state);
+  const read = !isUnread(about, user, subscription, state);
   return messageFlags(about, { userId, groups, received, takesPart, read, starred });
 }

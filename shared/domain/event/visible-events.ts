@@ -15,6 +15,7 @@ import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser } from '../../model/subscription/user-access.ts';
 import { CREDENTIALS_CHANGED } from '../../model/user/api-key.ts';
+import { isReadByMute } from '../../model/user/mute.ts';
 import { userObject } from '../../model/user/object.ts';
 import { expandedPayload, flagsIn } from './expansion.ts';
 import { isHarmless, type Listener, mayConcern, noteUnheard } from './listener.ts';
@@ -127,7 +128,7 @@ function ownFlags({ caller, channels, flags }: Sight, { about, seq }: ReadEvent)
   const state = flags.get(seq);
   if (about === undefined || state === undefined) return {};
   const seen = about.channelId === undefined ? undefined : channels.get(about.channelId);
-  return { flags: flagsIn(about, caller.standing, seen?.subscription, state) };
+  return { flags: flagsIn(about, caller, seen?.subscription, state) };
 }
 
 function isVisible(sight: Sight, { hearers, seq, unless, payload: { type } }: ReadEvent): boolean {
@@ -176,7 +177,7 @@ function messageEvent(
           groups: caller.standing.groups,
           received: true,
           takesPart: takesPart.has(message.id),
-          read: message.senderId === userId && message.readBySender,
+          read: (message.senderId === userId && message.readBySender) || isReadByMute(caller.user, message),
           starred: false,
         })
       : [];

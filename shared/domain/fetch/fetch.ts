@@ -145,7 +145,7 @@ export async function openFetch(
       : searchSourceOf(terms, searcher);
   const aboutUnread = terms.filter((term) => isState('unread', term));
   const isAtUnread = !('ids' in window) && window.anchor === 'first_unread';
-  const since = 'ids' in window ? undefined : await loadSince(request, window);
+  const since = 'ids' in window ? undefined : await loadSince(request, reader, window);
   const loading = loadSource(reader, source, withReadStates || aboutUnread.length > 0 || isAtUnread);
   const hint = resolved.follow({ kind: 'places', email });
   const options: ViewOptions = {
@@ -160,6 +160,7 @@ export async function openFetch(
   const view = new View(options);
   const otherView = other && new View(options);
   await Promise.all([
+    reader.self(),
     loading,
     source.kind === 'searched' && searcher?.load(),
     isAtUnread && reader.topicPolicies(),
@@ -200,11 +201,16 @@ function isImplied(term: Term, source: Source): boolean {
 }
 
 /** The first number at the time of an anchor. A few round trips. */
-const loadSince = async (
+async function loadSince(
   { outside, realm }: OpeningRequest,
+  reader: Reader,
   { anchor }: Window,
-): Promise<number | undefined> =>
-  typeof anchor === 'object' ? numberAt(outside.table, realm, anchor.time) : undefined;
+): Promise<number | undefined> {
+  if (typeof anchor !== 'object') return undefined;
+  // The caller is read in this moment, not after these round trips.
+  const [since] = await Promise.all([numberAt(outside.table, realm, anchor.time), reader.self()]);
+  return since;
+}
 
 /** Where to read heads. Where the first unread message is can only be guessed: where it was, or near the end. */
 function aroundsOf(

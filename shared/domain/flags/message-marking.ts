@@ -15,6 +15,7 @@ import {
 } from '../../model/message/read-state.ts';
 import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
+import { isReadByMute } from '../../model/user/mute.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { mentionsReader } from '../fetch/narrow-match.ts';
 import type { Reader } from '../reader/reader.ts';
@@ -44,6 +45,7 @@ export async function loadMarking(reader: Reader, { op, flag, ids }: Marking): P
     flag === 'starred' ? loadStars(table, realm, userId, ids) : new Set<number>(),
     needsMessages && reader.subscriptions(),
     flag === 'read' && reader.states(),
+    flag === 'read' && reader.self(),
   ]);
   return { heads, starred };
 }
@@ -76,7 +78,10 @@ export async function checkMarking(
   const elsewhere = heads.flatMap(({ channelId }) =>
     channelId === undefined || subscriptions.has(channelId) ? [] : channelId,
   );
-  return changing(await received(reader, heads, 'read'), elsewhere);
+  // What a muted user sent stays read.
+  const self = await reader.self();
+  const others = heads.filter((head) => !isReadByMute(self, head));
+  return changing(await received(reader, others, 'read'), elsewhere);
 }
 
 /** The ids of the messages that the reader received and that have this state. */
@@ -98,8 +103,10 @@ const changing = (ids: readonly number[], ignoredChannels: readonly number[] = [
   ignoredChannels: uniqueSorted(ignoredChannels),
 });
 
-/** Most messages of one event, which must fit into a slot, and most items of one transaction. */
-const MAX_MESSAGES = 1_000;
+/** Most messages of one event, which must fit into a slot. */
+export const MAX_MESSAGES = 1_000;
+
+/** Most items of one transaction. */
 const MAX_ITEMS = 90;
 
 /** The changes of a marking: one for each transaction, each complete by itself. */
@@ -173,7 +180,7 @@ async function unreadDetails(
  */
 export async function commitMarking(
   outside: Pick<Outside, 'table' | 'now'>,
-  { realm, userId }: Reader,
+  reader: Reader,
   commit: Commit,
   change: Change<void>,
 ): Promise<void> {
@@ -185,7 +192,8 @@ export async function commitMarking(
       (state) => (state?.added ?? 0) >= MAX_ADDED_IDS,
     );
     if (crowded.length === 0) throw error;
-    await Promise.all(crowded.map((state) => state && compactReadState(outside, realm, userId, state)));
+    const self = await reader.self();
+    await Promise.all(crowded.map((state) => state && compactReadState(outside, reader.realm, self, state)));
     await commit(1, () => change);
   }
 }

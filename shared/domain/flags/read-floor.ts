@@ -10,6 +10,7 @@ import {
   SETTLED_MS,
 } from '../../model/message/read-state.ts';
 import { currentMessages } from '../../model/message/recent.ts';
+import type { MessageReader } from '../../model/user/mute.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Reader } from '../reader/reader.ts';
@@ -45,7 +46,7 @@ export async function raiseFloor(
   const rising = heads.toSorted((a, b) => a.id - b.id);
   const settled = await newestSettled(outside, realm, rising);
   const { floor, unread } = planRaise(
-    userId,
+    await reader.self(),
     subscription,
     states,
     rising.filter(({ id }) => id <= settled),
@@ -88,7 +89,7 @@ export async function raiseFloor(
 
 /** The new floor, and the unread messages below it by the conversation of their read state. `heads` are in id order. */
 function planRaise(
-  userId: number,
+  user: MessageReader,
   subscription: Subscription,
   states: ReadonlyMap<string, ReadState>,
   heads: readonly MessageHead[],
@@ -99,7 +100,7 @@ function planRaise(
   for (const head of heads) {
     const conversation = readConversationOf(head);
     const state = states.get(conversation);
-    if (!isUnread(head, userId, subscription, state)) {
+    if (!isUnread(head, user, subscription, state)) {
       read++;
       // Do not list more messages than the raise skips.
       if (read >= listed.length) [floor, below] = [head.id, listed.length];

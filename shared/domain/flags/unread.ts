@@ -67,7 +67,13 @@ export async function loadUnread(
 
 /** Reads what decides where unread messages can be. */
 const loadSnapshot = (reader: Reader) =>
-  Promise.all([reader.subscriptions(), reader.directMemberships(), reader.states(), reader.topicPolicies()]);
+  Promise.all([
+    reader.subscriptions(),
+    reader.directMemberships(),
+    reader.states(),
+    reader.topicPolicies(),
+    reader.self(),
+  ]);
 
 /** The messages of a channel or conversation that the reader received. */
 const streamOf = (reader: Reader, place: MessageScope, above: number): PlaceStream => ({
@@ -108,15 +114,11 @@ async function findUnread(outside: Pick<Outside, 'table' | 'now' | 'uuid'>, read
         worthRaising(reader, channels),
         worthRaising(reader, directs),
       ]);
+      const self = await reader.self();
       await Promise.all([
         ...raising.map(({ subscription }) => raiseFloor(outside, reader, subscription, states)),
         ...compacting.map(({ conversation }) =>
-          compactReadState(
-            outside,
-            reader.realm,
-            reader.userId,
-            states.get(conversation) ?? { conversation },
-          ),
+          compactReadState(outside, reader.realm, self, states.get(conversation) ?? { conversation }),
         ),
       ]);
     },

@@ -56,7 +56,7 @@ export async function noticesOfMessage(
     recipients.map(async ({ userId, recipient, devices }): Promise<Notice[]> => {
       if (sender === undefined || recipient === undefined || devices.length === 0) return [];
       await notePushed(table, realm, userId, message.id);
-      if (!(await isUnreadBy(new Reader(outside, realm, userId), message))) return [];
+      if (!(await isUnreadBy(new Reader(outside, realm, userId, recipient.caller.user), message))) return [];
       const content = await loadContent(outside, realm, message, sender, recipient);
       return devices.map((device) => ({ device, content }));
     }),

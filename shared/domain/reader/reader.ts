@@ -12,6 +12,7 @@ import { loadReactions } from '../../model/message/reaction-store.ts';
 import { loadReadStates, type ReadState } from '../../model/message/read-state.ts';
 import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import type { UserTopic, Visibility } from '../../model/message/user-topic.ts';
+import type { MessageReader } from '../../model/user/mute.ts';
 import type { User } from '../../model/user/user.ts';
 import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -33,11 +34,18 @@ export class Reader {
     readonly ids: Promise<ReadonlySet<number>>;
   }[] = [];
 
-  constructor(outside: Pick<Outside, 'table' | 'now' | 'cache'>, realm: string, userId: number) {
+  /** @param self the reader's own account, if it is known already */
+  constructor(
+    outside: Pick<Outside, 'table' | 'now' | 'cache'>,
+    realm: string,
+    userId: number,
+    self?: MessageReader,
+  ) {
     this.#outside = outside;
     this.table = outside.table;
     this.realm = realm;
     this.userId = userId;
+    if (self) this.#read.set('self', Promise.resolve(self));
   }
 
   #once<T>(name: string, load: () => Promise<T>): Promise<T> {
@@ -147,6 +155,15 @@ export class Reader {
     return ids;
   }
 
+  /**
+   * The reader's own account, which says whom they muted. A request reads it as its caller: asked for in the same moment, it
+   * takes no read of its own.
+   */
+  self(): Promise<MessageReader> {
+    const { userId } = this;
+    return this.#once('self', async () => (await this.user(userId)) ?? { userId });
+  }
+
   async user(userId: number): Promise<User | undefined> {
     if (!isId(userId)) return undefined;
     return this.#item(key('user', { realm: this.realm, userId }));
@@ -171,11 +188,12 @@ export class Reader {
 
   /**
    * Reads what serializing a message needs besides the message, its reactions and its star: its read state, its channel,
-   * its people, and whether the reader takes part in a topic that it mentions.
+   * its people, the reader, and whether the reader takes part in a topic that it mentions.
    */
   async loadContext(head: Omit<MessageHead, 'id' | 'readBySender'>): Promise<void> {
     const { senderId, channelId, topic = '', people = [], mentions } = head;
     await Promise.all([
+      this.self(),
       this.stateFor(head),
       channelId !== undefined && this.channel(channelId),
       channelId !== undefined && mentions?.topic && this.takesPart(channelId, topic),

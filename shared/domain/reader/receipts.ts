@@ -2,6 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { readConversationOf } from '../../model/message/message.ts';
 import { isUnread } from '../../model/message/read-state.ts';
+import { type MessageReader, mutedBy } from '../../model/user/mute.ts';
 import { settingsOf } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 
@@ -28,13 +29,14 @@ export function checkRecipientCount(recipients: readonly number[]): void {
 
 /**
  * The users among `recipients` who have read a message and let others know (companion facts 1.9). Never its sender, nobody
- * who is deactivated, and nobody who subscribed later. One round trip.
+ * who is deactivated, nobody who subscribed later, and nobody whom `caller` muted or who muted them. One round trip.
  */
 export async function loadReaders(
   table: Table,
   realm: string,
   message: MessageHead,
   recipients: readonly number[],
+  caller: MessageReader,
 ): Promise<{ readonly userId: number }[]> {
   const { channelId, senderId } = message;
   const conversation = readConversationOf(message);
@@ -50,9 +52,13 @@ export async function loadReaders(
         ]);
         const hasReceived =
           channelId === undefined || (subscription !== undefined && message.id > subscription.since);
-        const isTold = user?.isActive === true && settingsOf(settings).send_read_receipts;
-        return hasReceived && isTold && !isUnread(message, userId, subscription, state) ? [{ userId }] : [];
+        if (!hasReceived || !user?.isActive || !settingsOf(settings).send_read_receipts) return [];
+        if (hasMuted(user, caller.userId) || hasMuted(caller, userId)) return [];
+        return isUnread(message, user, subscription, state) ? [] : [{ userId }];
       }),
   );
   return read.flat();
 }
+
+const hasMuted = (user: MessageReader, other: number): boolean =>
+  mutedBy(user).some(({ userId }) => userId === other);

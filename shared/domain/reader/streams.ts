@@ -130,11 +130,12 @@ export async function aboveReadFloor<S extends PlaceStream>(
 }
 
 export async function isUnreadBy(reader: Reader, head: MessageHead): Promise<boolean> {
-  const [subscription, state] = await Promise.all([
+  const [self, subscription, state] = await Promise.all([
+    reader.self(),
     head.channelId === undefined ? undefined : reader.subscription(head.channelId),
     reader.stateFor(head),
   ]);
-  return isUnread(head, reader.userId, subscription, state);
+  return isUnread(head, self, subscription, state);
 }
 
 /** Returns the ids of those messages that the reader has not read. */

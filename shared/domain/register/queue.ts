@@ -85,6 +85,7 @@ async function loadHints(
     (lists || unread || people) && reader.subscriptions(),
     (unread || people || wants('recent_private_conversations')) && reader.directMemberships(),
     unread && reader.states(),
+    unread && reader.self(),
     unread && reader.topicPolicies(),
   ]);
   return { reader, channels, groups };

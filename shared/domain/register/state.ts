@@ -17,7 +17,6 @@ const unusedSections: Sections = {
   default_stream_groups: () => ({ realm_default_stream_groups: [] }),
   giphy: () => ({ giphy_api_key: '' }),
   klipy: () => ({ klipy_api_key: '' }),
-  muted_users: () => ({ muted_users: [] }),
   navigation_views: () => ({ navigation_views: [] }),
   onboarding_steps: () => ({ onboarding_steps: [], navigation_tour_video_url: null }),
   realm_billing: () => ({ realm_billing: { has_pending_sponsorship_request: false } }),
@@ -51,7 +50,7 @@ export async function loadInitialState(request: StateRequest): Promise<object> {
   const { realmId, user } = caller;
   const context: StateContext = {
     ...request,
-    reader: new Reader(outside, realmId, user.userId),
+    reader: new Reader(outside, realmId, user.userId, user),
     firsts: new FirstMessages(outside, realmId, cursor),
     users: lazily(() => loadUsers(table, realmId)),
     visibleUsers: lazily(() => loadVisibleUsers(context)),

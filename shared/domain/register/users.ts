@@ -6,10 +6,12 @@ import {
   anonymizedUser,
   canAccessAllUsers,
 } from '../../model/subscription/user-access.ts';
+import { mutedBy } from '../../model/user/mute.ts';
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
 import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { draftObject, loadDrafts } from '../drafts/draft.ts';
+import { mutedUserObject } from '../flags/mute.ts';
 import { mayInvite } from '../invite/check.ts';
 import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
@@ -201,6 +203,7 @@ export const userSections: Sections = {
     ]);
     return { drafts: own.enable_drafts_synchronization === true ? drafts.map(draftObject) : [] };
   },
+  muted_users: ({ caller }) => ({ muted_users: mutedBy(caller.user).map(mutedUserObject) }),
   saved_snippets: async ({ outside, caller }) => {
     const snippets = await loadSnippets(outside.table, caller.realmId, caller.user.userId);
     return { saved_snippets: snippets.map(snippetObject) };

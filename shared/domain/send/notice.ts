@@ -216,7 +216,7 @@ export async function postNotice(
     // The topic no longer exists, and the channel no longer allows named topics.
     if (stored === undefined && topic !== '' && count?.onlyEmptyTopic === true) return;
     if (state !== undefined && (state.added ?? 0) >= MAX_ADDED_IDS)
-      await compactReadState(outside, realm, userId, state);
+      await compactReadState(outside, realm, author.actor, state);
     const now = outside.now();
     const day = Math.floor(now / 86_400_000);
     const entry = noticeEntry(author, notice, now);

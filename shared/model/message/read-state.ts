@@ -5,6 +5,7 @@ import { key, LARGEST_NUMBER, readPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { type Changes, ignoreRefused, type Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
+import { isReadByMute, type MessageReader } from '../user/mute.ts';
 import { indexedMessages, loadMessages } from './load.ts';
 import { readConversationOf } from './message.ts';
 
@@ -39,19 +40,21 @@ declare module '../../table/keys.ts' {
 export const MAX_ADDED_IDS = 256;
 
 /**
- * Whether a message is unread for a user. Messages that they did not receive are never unread. The floor of a
- * subscription applies to all topics of the channel.
+ * Whether a message is unread for a user. Messages that they did not receive are never unread, nor are those of users whom
+ * they muted. The floor of a subscription applies to all topics of the channel.
  */
 export function isUnread(
-  { id, senderId, channelId, readBySender }: Omit<MessageHead, 'conversation'>,
-  userId: number,
+  message: Omit<MessageHead, 'conversation'>,
+  user: MessageReader,
   subscription: Pick<Subscription, 'since' | 'readFloor'> | undefined,
   state: ReadState | undefined,
 ): boolean {
+  const { id, senderId, channelId, readBySender } = message;
+  if (isReadByMute(user, message)) return false;
   if (channelId !== undefined && (subscription === undefined || id <= subscription.since)) return false;
   if (state?.unread?.has(id)) return true;
   if (id <= floorOf(subscription, state)) return false;
-  if (senderId === userId && readBySender) return false;
+  if (senderId === user.userId && readBySender) return false;
   return state?.read?.has(id) !== true;
 }
 
@@ -159,10 +162,11 @@ const MAX_IDS = 4_000;
 export async function compactReadState(
   outside: Pick<Outside, 'table' | 'now'>,
   realm: string,
-  userId: number,
+  user: MessageReader,
   state: ReadState,
 ): Promise<void> {
   const { table } = outside;
+  const { userId } = user;
   const { conversation, channelId } = state;
   const subscription =
     channelId === undefined ? undefined : await table.get('subscription', { realm, userId, channelId });
@@ -175,7 +179,7 @@ export async function compactReadState(
   const settled = Math.max(floor, await newestSettled(outside, realm, heads));
   const unread = heads
     .filter((head) => head.id <= settled && readConversationOf(head) === conversation)
-    .filter((head) => isUnread(head, userId, subscription, state));
+    .filter((head) => isUnread(head, user, subscription, state));
   const unreadIds = unread.map(({ id }) => id);
   const sets = limited(raised(state, settled, unreadIds));
   await table

@@ -1,4 +1,5 @@
 import type { Role } from '../permission/permission.ts';
+import type { Mute } from './mute.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -30,6 +31,11 @@ export interface User {
   readonly avatarUrl?: string;
   readonly avatarVersion: number;
   readonly timezone: string;
+  /**
+   * Whom the user muted. It stands here because every request that shows messages reads this item: a list of its own would
+   * take one more read of everybody.
+   */
+  readonly mutes?: readonly Mute[];
 }
 
 /** Whether it is the bot that sends the notices of the service: it has no owner and no usable key. */

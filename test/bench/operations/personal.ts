@@ -44,6 +44,8 @@ const reminderOf = async (call: Call) => ({
   message_id: (await talked(call, 'admin', 'a topic', 1))[0],
   scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 30 * 86_400,
 });
+const newUser = async (call: Call, label: string): Promise<number> =>
+  (await call('users.create', 'admin', { email: `${label}@example.com`, full_name: label })).user_id;
 
 /** What belongs to one person alone: drafts and saved snippets. */
 export const personalOperations: readonly Operation[] = [
@@ -106,6 +108,24 @@ export const personalOperations: readonly Operation[] = [
     prepare: async (call) =>
       (await call('reminders.create', 'member', await reminderOf(call))).reminder_id as number,
     request: (reminder_id) => ({ path: { reminder_id } }),
+  }),
+  operation({
+    name: 'users.mute',
+    as: 'member',
+    repeatable: false,
+    prepare: (call, n) => newUser(call, `muted${n}`),
+    request: (muted_user_id) => ({ path: { muted_user_id } }),
+  }),
+  operation({
+    name: 'users.unmute',
+    as: 'member',
+    repeatable: false,
+    prepare: async (call, n) => {
+      const muted_user_id = await newUser(call, `unmuted${n}`);
+      await call('users.mute', 'member', {}, { path: { muted_user_id } });
+      return muted_user_id;
+    },
+    request: (muted_user_id) => ({ path: { muted_user_id } }),
   }),
   plain('drafts.list', 'member'),
   operation({

@@ -12,6 +12,8 @@ import { handler as updateSnippet } from '../../../functions/savedSnippets/updat
 import { handler as schedule } from '../../../functions/scheduledMessages/create.ts';
 import { handler as unschedule } from '../../../functions/scheduledMessages/delete.ts';
 import { handler as reschedule } from '../../../functions/scheduledMessages/update.ts';
+import { handler as mute } from '../../../functions/users/mute.ts';
+import { handler as unmute } from '../../../functions/users/unmute.ts';
 import { sent } from '../../support/messages.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
@@ -50,6 +52,29 @@ export const personalCases: readonly Case[] = [
       await settle();
       await done(realm, deleteDraft, member, {}, { path: { draft_id: ids[1] } });
       await settle();
+    },
+  },
+  {
+    title:
+      'messages of a muted user become read and arrive read; nobody else hears of it (companion facts 3.2)',
+    calls: [mute, unmute],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const to = realm.channels.general;
+      await sent(realm, admin, { to });
+      const { settle } = await follow(realm);
+      const { settle: settleLate } = await follow(realm);
+      const path = { muted_user_id: admin.userId };
+      await done(realm, mute, member, {}, { path });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      await sent(realm, admin, { to });
+      await settle();
+      await done(realm, unmute, member, {}, { path });
+      await settle();
+      await sent(realm, admin, { to });
+      await settle();
+      // Clients that hear of everything only now.
+      await settleLate();
     },
   },
   {
