@@ -1,13 +1,4 @@
-import type { User } from './user.ts';
-
-/** A user whom another one muted (companion facts 3.2). */
-export interface Mute {
-  readonly userId: number;
-  /** Seconds since 1970. */
-  readonly at: number;
-  /** Set when they were unmuted: their messages up to this id stay read. */
-  readonly until?: number;
-}
+import type { Mute, User } from './user.ts';
 
 /** Who reads messages, as far as it decides which are read. */
 export type MessageReader = Pick<User, 'userId' | 'mutes'>;

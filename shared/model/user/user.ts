@@ -1,10 +1,18 @@
 import type { Role } from '../permission/permission.ts';
-import type { Mute } from './mute.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
     user: User;
   }
+}
+
+/** A user whom another one muted (companion facts 3.2). */
+export interface Mute {
+  readonly userId: number;
+  /** Seconds since 1970. */
+  readonly at: number;
+  /** Set when they were unmuted: their messages up to this id stay read. */
+  readonly until?: number;
 }
 
 /** A person or a bot, as stored. `object.ts` makes what clients see of it. */
