@@ -227,3 +227,38 @@ export const unmuteUser = endpoint({
   parameters: { muted_user_id },
   needs: { table: writes },
 });
+
+const alertWords = z.object({ alert_words: z.array(z.string()) });
+const alert_words = json('The words.', z.array(z.string()).check(z.maxLength(1_000)));
+
+export const listAlertWords = endpoint({
+  id: 'users.listAlertWords',
+  route: 'GET /api/v1/users/me/alert_words',
+  source: 'companion facts 3.1',
+  description: 'Lists the words that the caller wants to be alerted to.',
+  access: 'user',
+  reply: alertWords,
+});
+
+export const addAlertWords = endpoint({
+  id: 'users.addAlertWords',
+  route: 'POST /api/v1/users/me/alert_words',
+  source: 'companion facts 3.1',
+  description:
+    'Adds alert words: messages whose text holds one have the flag `has_alert_word` for the caller.',
+  access: 'user',
+  parameters: { alert_words },
+  reply: alertWords,
+  needs: { table: writes },
+});
+
+export const removeAlertWords = endpoint({
+  id: 'users.removeAlertWords',
+  route: 'DELETE /api/v1/users/me/alert_words',
+  source: 'companion facts 3.1',
+  description: 'Removes alert words, in whatever case they are.',
+  access: 'user',
+  parameters: { alert_words },
+  reply: alertWords,
+  needs: { table: writes },
+});

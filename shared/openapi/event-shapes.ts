@@ -237,6 +237,7 @@ const peopleEvents = {
     add: { reminders: z.array(z.object(reminderFields)) },
     remove: { reminder_id: z.int() },
   }),
+  ...event('alert_words', { alert_words: z.array(z.string()) }),
   ...event('muted_users', { muted_users: z.array(z.object({ id: z.int(), timestamp: z.int() })) }),
   ...events('drafts', {
     add: { drafts: z.array(z.object(draftFields)) },

@@ -93,6 +93,9 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'settings.update': [3, 2],
 
+  'users.listAlertWords': [2, 1],
+  'users.addAlertWords': [3, 2],
+  'users.removeAlertWords': [3, 2],
   'users.mute': [3, 2],
   'users.unmute': [3, 2],
   'users.setStatus': [3, 2],

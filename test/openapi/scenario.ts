@@ -155,6 +155,9 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
     content: 'Good *morning*!',
   });
   await recorder.ask('scheduledMessages.delete', member, { scheduled_message_id });
+  await recorder.ask('users.addAlertWords', member, { alert_words: ['Tea', 'lunch'] });
+  await recorder.ask('users.listAlertWords', member);
+  await recorder.ask('users.removeAlertWords', member, { alert_words: ['tea', 'lunch'] });
   await recorder.ask('users.mute', member, { muted_user_id: admin.userId });
   await recorder.ask('users.unmute', member, { muted_user_id: admin.userId });
   const draft = { type: 'private', to: [admin.userId], topic: '', content: 'Shall we?' };

@@ -45,7 +45,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   file: 'An uploaded file: its name, its type, its owner, and the messages that may hold it.',
   fileLink: 'A temporary address of a file, which needs no credentials for a minute.',
   attachment: 'The user uploaded the file.',
-  user: 'A user or bot: what others may see of them, and whom they muted.',
+  user: 'A user or bot: what others may see of them, whom they muted, and their alert words.',
   owners: 'How many active owners there are, so that the last one stays, and who.',
   profileFields: 'The custom profile fields in their order; absent until there is one.',
   profile: 'What the profile of a user says in custom profile fields; absent until it says something.',

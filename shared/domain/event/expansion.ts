@@ -196,9 +196,10 @@ export function flagsIn(
   { user, standing: { userId, groups } }: Pick<Caller, 'user' | 'standing'>,
   subscription: Subscription | undefined,
   { state, starred, takesPart }: FlagSnapshot,
+  alerted: boolean,
 ): string[] {
   const received =
     about.channelId === undefined || (subscription !== undefined && about.id > subscription.since);
   const read = !isUnread(about, user, subscription, state);
-  return messageFlags(about, { userId, groups, received, takesPart, read, starred });
+  return messageFlags(about, { userId, groups, received, takesPart, read, starred, alerted });
 }

@@ -4,6 +4,7 @@ import {
   hasMetadataAccess,
   isInVisibilityAudience,
 } from '../../model/channel/access.ts';
+import { hasAlertWord } from '../../model/message/alert-word.ts';
 import {
   audienceChannels,
   isFromHiddenChannel,
@@ -120,15 +121,22 @@ async function otherEvent(
   if (payload === undefined) return undefined;
   const isFromHidden = isFromHiddenChannel(sight.caller.standing, entry.hearers, sight.channels);
   const shown = withoutHiddenRecipients(isFromHidden ? withoutFormerLocation(payload) : payload, hidden);
-  return eventOf({ ...shown, ...ownFlags(sight, entry) }, entry.seq, queue);
+  return eventOf({ ...shown, ...(await ownFlags(outside, sight, entry)) }, entry.seq, queue);
 }
 
-/** The listener's flags of the message that an event is about. */
-function ownFlags({ caller, channels, flags }: Sight, { about, seq }: ReadEvent): { flags?: string[] } {
+/** The listener's flags of the message that an event is about. Only for alert words the message is read. */
+async function ownFlags(
+  { table }: Listener['outside'],
+  { caller, channels, flags }: Sight,
+  { about, seq }: ReadEvent,
+): Promise<{ flags?: string[] }> {
   const state = flags.get(seq);
   if (about === undefined || state === undefined) return {};
   const seen = about.channelId === undefined ? undefined : channels.get(about.channelId);
-  return { flags: flagsIn(about, caller, seen?.subscription, state) };
+  const { user, realmId: realm } = caller;
+  const message = user.alertWords?.length ? await table.get('slot', { realm, seq: about.id }) : undefined;
+  const alerted = message?.kind === 'message' && hasAlertWord(user, message);
+  return { flags: flagsIn(about, caller, seen?.subscription, state, alerted) };
 }
 
 function isVisible(sight: Sight, { hearers, seq, unless, payload: { type } }: ReadEvent): boolean {
@@ -179,6 +187,7 @@ function messageEvent(
           takesPart: takesPart.has(message.id),
           read: (message.senderId === userId && message.readBySender) || isReadByMute(caller.user, message),
           starred: false,
+          alerted: hasAlertWord(caller.user, message),
         })
       : [];
   const channelName = seen?.channel.name;

@@ -7,18 +7,21 @@ import type { Standing } from '../../model/permission/permission.ts';
 import { isMuted } from '../reader/muting.ts';
 import type { Reader } from '../reader/reader.ts';
 import { idsWhere, isUnreadBy } from '../reader/streams.ts';
-import type { Term } from './narrow.ts';
+import { isState, type Term } from './narrow.ts';
 import type { ChannelSet, State } from './term.ts';
 
 /** Returns the ids of those messages that match. */
 export type Match = (heads: readonly MessageHead[]) => Promise<ReadonlySet<number>>;
 
 /** A condition that the text of a message or its reactions decide (text-match.ts). */
-export type TextTerm = Extract<Term, { readonly kind: 'has' | 'search' }>;
-type HeadTerm = Exclude<Term, TextTerm>;
+export type TextTerm =
+  | Extract<Term, { readonly kind: 'has' | 'search' }>
+  | (Extract<Term, { readonly kind: 'is' }> & { readonly state: 'alerted' });
+type HeadTerm = Exclude<Term, { readonly kind: 'has' | 'search' }>;
 
 /** Whether a condition needs more than the head of a message. */
-export const isAboutText = (term: Term): term is TextTerm => term.kind === 'has' || term.kind === 'search';
+export const isAboutText = (term: Term): term is TextTerm =>
+  term.kind === 'has' || term.kind === 'search' || isState('alerted', term);
 
 /**
  * The test of a narrow for a reader, without the conditions about texts. Conditions that need only the message come
@@ -127,7 +130,7 @@ async function idsIn(
       return idsWhere(heads, (head) => isUnreadBy(reader, head));
     case 'mentioned':
       return idsWhere(heads, (head) => mentionsReader(reader, standing, head));
-    // There are no alert words yet, so that no message has the flag.
+    // The others are the same for all readers, or need the text.
     default:
       return new Set();
   }

@@ -1,6 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import { hasAlertWord } from '../../model/message/alert-word.ts';
 import { hasReceived, mayRead, messageFlags } from '../../model/message/message.ts';
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
 import { allReactions, reactionObject } from '../../model/message/reaction.ts';
@@ -115,5 +116,13 @@ async function flagsOf(
     channelId !== undefined && mentions?.topic === true && reader.takesPart(channelId, topic),
   ]);
   const { userId, groups } = caller.standing;
-  return messageFlags(message, { userId, groups, received, takesPart, read: !unread, starred });
+  return messageFlags(message, {
+    userId,
+    groups,
+    received,
+    takesPart,
+    read: !unread,
+    starred,
+    alerted: hasAlertWord(caller.user, message),
+  });
 }

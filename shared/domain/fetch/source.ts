@@ -63,7 +63,7 @@ export function sourceOf(terms: readonly Term[]): Source {
     positive.some((term) => term.kind === 'is' && term.state === state);
   const [id, dm, channel, topic] = [find('id'), find('dm'), find('channel'), find('topic')];
   if (id) return { kind: 'listed', ids: [id.id] };
-  if (hasState('alerted') || dm?.people.length === 0 || (topic && codePoints(topic.topic) > limits.topic))
+  if (dm?.people.length === 0 || (topic && codePoints(topic.topic) > limits.topic))
     return { kind: 'listed', ids: [] };
   if (hasState('starred')) return { kind: 'starred' };
   if (dm) return place({ conversation: directConversation(dm.people), people: dm.people });

@@ -1,5 +1,6 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
+import { hasAlertWord } from '../../model/message/alert-word.ts';
 import { allReactions } from '../../model/message/reaction.ts';
 import type { Reader } from '../reader/reader.ts';
 import { Judge } from '../search/judge.ts';
@@ -40,8 +41,10 @@ async function meetsAll(
   conditions: readonly TextTerm[],
   message: MessageSlot,
 ): Promise<boolean> {
-  for (const term of conditions)
+  for (const term of conditions) {
     if (term.kind === 'has' && (await has[term.part](message, reader)) === term.negated) return false;
+    if (term.kind === 'is' && hasAlertWord(await reader.self(), message) === term.negated) return false;
+  }
   return true;
 }
 

@@ -12,7 +12,6 @@ import { loadSettings, loadVisibleUsers, userSections } from './users.ts';
 
 /** Types of state that this service does not keep: clients get the empty form of each. */
 const unusedSections: Sections = {
-  alert_words: () => ({ alert_words: [] }),
   attachments: () => ({}),
   default_stream_groups: () => ({ realm_default_stream_groups: [] }),
   giphy: () => ({ giphy_api_key: '' }),

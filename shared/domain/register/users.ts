@@ -203,6 +203,7 @@ export const userSections: Sections = {
     ]);
     return { drafts: own.enable_drafts_synchronization === true ? drafts.map(draftObject) : [] };
   },
+  alert_words: ({ caller }) => ({ alert_words: caller.user.alertWords ?? [] }),
   muted_users: ({ caller }) => ({ muted_users: mutedBy(caller.user).map(mutedUserObject) }),
   saved_snippets: async ({ outside, caller }) => {
     const snippets = await loadSnippets(outside.table, caller.realmId, caller.user.userId);

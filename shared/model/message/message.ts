@@ -92,6 +92,8 @@ export interface Viewer {
   readonly takesPart: boolean;
   readonly read: boolean;
   readonly starred: boolean;
+  /** Its text holds one of their alert words. */
+  readonly alerted: boolean;
 }
 
 /**
@@ -107,6 +109,7 @@ export function messageFlags(message: Pick<Message, 'senderId' | 'mentions'>, vi
   const { mentions } = message;
   const byChannel = mentions?.channel === true;
   const byTopic = mentions?.topic === true && (viewer.takesPart || message.senderId === viewer.userId);
+  if (viewer.alerted) flags.push('has_alert_word');
   if (isMentioned(message, viewer)) flags.push('mentioned');
   if (byChannel) flags.push('stream_wildcard_mentioned');
   if (byTopic) flags.push('topic_wildcard_mentioned');

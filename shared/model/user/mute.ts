@@ -1,7 +1,7 @@
 import type { Mute, User } from './user.ts';
 
-/** Who reads messages, as far as it decides which are read. */
-export type MessageReader = Pick<User, 'userId' | 'mutes'>;
+/** Who reads messages, as far as it decides the flags of these. */
+export type MessageReader = Pick<User, 'userId' | 'mutes' | 'alertWords'>;
 
 /** The users whom a user has muted now, in the order in which they did. */
 export const mutedBy = ({ mutes = [] }: MessageReader): readonly Mute[] =>

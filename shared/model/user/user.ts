@@ -44,6 +44,8 @@ export interface User {
    * take one more read of everybody.
    */
   readonly mutes?: readonly Mute[];
+  /** The words that the user wants to be alerted to, as they spelled them. Here for the same reason. */
+  readonly alertWords?: readonly string[];
 }
 
 /** Whether it is the bot that sends the notices of the service: it has no owner and no usable key. */

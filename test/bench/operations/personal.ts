@@ -109,6 +109,9 @@ export const personalOperations: readonly Operation[] = [
       (await call('reminders.create', 'member', await reminderOf(call))).reminder_id as number,
     request: (reminder_id) => ({ path: { reminder_id } }),
   }),
+  plain('users.listAlertWords', 'member'),
+  plain('users.addAlertWords', 'member', () => ({ parameters: { alert_words: ['Tea'] } })),
+  plain('users.removeAlertWords', 'member', () => ({ parameters: { alert_words: ['tea'] } })),
   operation({
     name: 'users.mute',
     as: 'member',

@@ -12,7 +12,9 @@ import { handler as updateSnippet } from '../../../functions/savedSnippets/updat
 import { handler as schedule } from '../../../functions/scheduledMessages/create.ts';
 import { handler as unschedule } from '../../../functions/scheduledMessages/delete.ts';
 import { handler as reschedule } from '../../../functions/scheduledMessages/update.ts';
+import { handler as addWords } from '../../../functions/users/addAlertWords.ts';
 import { handler as mute } from '../../../functions/users/mute.ts';
+import { handler as removeWords } from '../../../functions/users/removeAlertWords.ts';
 import { handler as unmute } from '../../../functions/users/unmute.ts';
 import { sent } from '../../support/messages.ts';
 import { type Case, done } from '../case.ts';
@@ -75,6 +77,18 @@ export const personalCases: readonly Case[] = [
       await settle();
       // Clients that hear of everything only now.
       await settleLate();
+    },
+  },
+  {
+    title: 'alert words come and go, and nobody else hears of it (companion facts 3.1)',
+    calls: [addWords, removeWords],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, addWords, member, { alert_words: ['Tea', 'lunch'] });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      await done(realm, removeWords, member, { alert_words: ['tea'] });
+      await settle();
     },
   },
   {

@@ -33,6 +33,9 @@ export const applyPersonal: Applying = {
   'reminders/remove': ({ state }, { reminder_id }) => {
     state.reminders = state.reminders.filter((each: Json) => each.reminder_id !== reminder_id);
   },
+  alert_words: ({ state }, { alert_words }) => {
+    state.alert_words = alert_words;
+  },
   muted_users: ({ state }, { muted_users }) => {
     state.muted_users = muted_users;
   },
