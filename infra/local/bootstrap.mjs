@@ -79,11 +79,18 @@ async function install(project) {
   }
 }
 
+/**
+ * Megabytes of half the young generation of a heap. Where memory is plenty, V8 lets that grow to many times as much, and it
+ * then holds garbage of requests that wait.
+ */
+const youngHeapMb = 4;
+
 async function main(project, [script, ...args]) {
   if (!isInstalled(project)) await install(project);
   const node = join(project, 'node_modules/.bin/node');
   // SQLite and the stripping of types are called experimental, and are what Lambda's Node has.
-  const command = [node, '--disable-warning=ExperimentalWarning', join(project, script), ...args];
+  const flags = ['--disable-warning=ExperimentalWarning', `--max-semi-space-size=${youngHeapMb}`];
+  const command = [node, ...flags, join(project, script), ...args];
   // The channel says nothing; its end tells the child that this process is gone.
   const { code, signal } = await run(command, {
     cwd: project,

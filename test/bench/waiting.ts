@@ -28,9 +28,11 @@ export function polling(people: number, held: number) {
   // A poll ends with the first event, or when its time is up.
   const mean = (1 - Math.exp(-perSecond * held)) / perSecond;
   const polls = 3_600 / mean;
-  // Each poll that waits for its first turn is noted in its queue; where all are shorter, one in a minute is.
-  const notes = Math.max(60, polls * Math.exp((-perSecond * TURN) / 1_000));
-  return { entries, heard, overheard: Math.max(0, entries - heard), polls, mean, notes };
+  // Those that wait for their first turn.
+  const long = polls * Math.exp((-perSecond * TURN) / 1_000);
+  // Each of them is noted in its queue; where all are shorter, one in a minute is.
+  const notes = Math.max(60, long);
+  return { entries, heard, overheard: Math.max(0, entries - heard), polls, mean, long, notes };
 }
 
 /** Hours of a month that a person's client is open. */
@@ -94,6 +96,16 @@ export const inFunctions =
 /** Environments that hold the polls of so many people. */
 export const environmentsOf = (people: number): number => Math.ceil(people / server.clients);
 
+/** Read units a second of an environment for its notes about polls that were replaced: a query that finds nothing, in each turn. */
+const noteUnits = 0.5 / (TURN / 1_000);
+
+/**
+ * What one client writes in an hour. A poll that waits for its turn claims its queue, and leaves a note for where the last
+ * one waited, unless that was the same environment. Besides, one poll in a minute is noted in its queue.
+ */
+const writesOf = (long: number, environments: number): number =>
+  60 + 2 * long * ((environments - 1) / environments);
+
 /** Megabytes of an environment that holds its share of so many polls. */
 const memoryOf = (people: number): number =>
   server.memory + (server.clientMemory * people) / environmentsOf(people);
@@ -108,9 +120,10 @@ export const inServer =
   (factor = 1): Waiting =>
   (counted, people) => {
     const hours = monthlyHours;
-    const { entries, polls, notes, heard } = polling(people, eventListener.holdSeconds);
+    const { entries, polls, long, heard } = polling(people, eventListener.holdSeconds);
     const environments = environmentsOf(people);
-    const [memory, looking] = [memoryOf(people), lookingUnits(counted)];
+    const [memory, looking] = [memoryOf(people), lookingUnits(counted) + noteUnits];
+    const writes = writesOf(long, environments);
     const poll = warmOf(counted, COSTED.poll);
     const [hear, shared] = [hearingUnits(counted, COSTED.hear), hearingUnits(counted, COSTED.overhear)];
     const seconds = hours * 3_600;
@@ -141,11 +154,10 @@ export const inServer =
       },
       {
         item: 'polls: asking',
-        arithmetic: `${hours} h × (${shown(polls)} polls × ($${(request * 1e6).toFixed(2)} + ${poll.readUnits} units × ${rate('readUnit')} + the reply) + ${shown(notes)} notes × ${rate('writeUnit')} + ${3_600 / (TURN / 1_000)} turns × ${rate('readUnit')}) a million`,
+        arithmetic: `${hours} h × (${shown(polls)} polls × ($${(request * 1e6).toFixed(2)} + ${poll.readUnits} units × ${rate('readUnit')} + the reply) + ${shown(writes)} notes and claims × ${rate('writeUnit')}) a million`,
         dollars:
           hours * polls * (request + unitCost(poll) + replyCost(counted)) +
-          costOf('writeUnit', hours * notes) +
-          costOf('readUnit', seconds / (TURN / 1_000)),
+          costOf('writeUnit', hours * writes),
       },
     ];
   };
