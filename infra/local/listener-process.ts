@@ -31,7 +31,10 @@ const lasting = 10_000;
  * Megabytes of half the young generation of its heap. Where memory is plenty, V8 lets that grow to many times as much, and
  * it then holds garbage of polls that came long ago.
  */
-const youngHeapMb = 4;
+const youngHeapMb = 2;
+
+/** How much (percent) the old generation grows before its garbage is collected: V8 would let it double, or more. */
+const oldHeapGrowth = 30;
 
 /**
  * Runs the process through a shell that waits for the end of its standard input, which comes when this process ends,
@@ -83,7 +86,11 @@ export class ListenerProcess {
   #start(pause: number): void {
     const { directory, environment, onOutput, onEnd } = this.#options;
     const begin = Date.now();
-    const flags = [`--max-semi-space-size=${youngHeapMb}`, '--enable-source-maps'];
+    const flags = [
+      `--max-semi-space-size=${youngHeapMb}`,
+      `--heap-growing-percent=${oldHeapGrowth}`,
+      '--enable-source-maps',
+    ];
     const command = [process.execPath, ...flags, join(directory, 'index.mjs')];
     // A group of its own, as Ctrl-C in a terminal goes to the whole group.
     const shell = spawn('/bin/sh', ['-c', watchdog, 'sh', ...command], {
