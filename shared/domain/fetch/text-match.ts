@@ -20,7 +20,10 @@ export function textMatchFor(reader: Reader, terms: readonly Term[]): Match | un
   if (conditions.length === 0) return undefined;
   const judge = searchesOf(conditions);
   const verdicts = new Map<number, boolean>();
+  const needsWord = conditions.some(({ kind, negated }) => kind === 'is' && !negated);
   return async (heads) => {
+    // Without alert words no text has to be read.
+    if (needsWord && !(await reader.self()).alertWords?.length) return new Set();
     const open = heads.filter(({ id }) => !verdicts.has(id));
     if (open.length > 0) {
       const { messages } = await loadWithContext(reader, open);
