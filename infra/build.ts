@@ -8,7 +8,7 @@ import type { Endpoint } from '../shared/endpoints/endpoint.ts';
 import { type Listener, listenersFor } from '../shared/endpoints/listener.ts';
 import { workers as everyWorker, type Worker } from '../shared/endpoints/workers.ts';
 import { leanBundles } from './bundle-plugins.ts';
-import { markdownBundle, TYPESETTER_FILE } from './markdown-bundle.ts';
+import { filesBeside, markdownBundle } from './markdown-bundle.ts';
 import { type Machine, nativePackages, nativeVersion, placePackage, thisMachine } from './native-packages.ts';
 import { openApiBundle } from './openapi-bundle.ts';
 import { placeReference, referenceModule } from './reference-files.ts';
@@ -139,12 +139,12 @@ const bundle = async (ids: readonly string[], sources: string, outdir: string, s
     plugins: [...leanBundles, markdownBundle(), openApiBundle()],
   });
 
-/** The typesetter of formulas as one file, for the functions that render Markdown. */
-const bundleTypesetter = async (): Promise<Uint8Array> => {
+/** Code as one file, for the functions that load it when they need it. */
+const bundleBeside = async (contents: string): Promise<Uint8Array> => {
   const { outputFiles } = await esbuild({
     ...bundling,
     banner: {},
-    stdin: { contents: "export { default } from 'katex';", resolveDir: projectRoot },
+    stdin: { contents, resolveDir: projectRoot },
     write: false,
   });
   return outputFiles[0]?.contents ?? new Uint8Array();
@@ -212,19 +212,23 @@ export const buildFunctions = async ({
   await write(outdir, join(outdir, 'metafile.json'), JSON.stringify(metafile));
 
   const code = outputFiles.filter((file) => !file.path.endsWith('.map'));
-  const typesetter = await bundleTypesetter();
+  const loadable = await Promise.all(
+    Object.entries(filesBeside).map(
+      async ([file, contents]): Promise<[string, Uint8Array]> => [file, await bundleBeside(contents)],
+    ),
+  );
   const beside = new Map(
     await Promise.all(
       code.map(async ({ path }): Promise<[string, string]> => {
         const output = metafile.outputs[relative(projectRoot, path)];
-        const typesets = output?.imports.some((it) => it.path === `./${TYPESETTER_FILE}`) === true;
-        if (typesets) await write(outdir, join(dirname(path), TYPESETTER_FILE), typesetter);
+        const loads = loadable.filter(([file]) => output?.imports.some((it) => it.path === `./${file}`));
+        for (const [file, bytes] of loads) await write(outdir, join(dirname(path), file), bytes);
         const names = nativePackages.filter((name) => output?.imports.some((it) => it.path === name));
         if (output && referenceModule in output.inputs) await placeReference(dirname(path));
         for (const name of names) await placePackage(name, machine, dirname(path), join(outdir, 'packages'));
         const native = (await Promise.all(names.map(nativeVersion))).map((it) => `${machine} ${it}`);
-        const digest = typesets ? [createHash('sha256').update(typesetter).digest('hex')] : [];
-        return [path, [...native, ...digest].join()];
+        const digests = loads.map(([, bytes]) => createHash('sha256').update(bytes).digest('hex'));
+        return [path, [...native, ...digests].join()];
       }),
     ),
   );

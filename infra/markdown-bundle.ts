@@ -47,8 +47,14 @@ const CLASSES = ['P', 'S', 'Z', 'Cc', 'Cf', 'Any']
   .map((name) => `export const ${name} = /\\p{${name}}/u;`)
   .join('\n');
 
-/** The file beside `index.mjs` from which a function loads the typesetter of formulas, when a text has any. */
-export const TYPESETTER_FILE = 'katex.mjs';
+/**
+ * The files beside `index.mjs`, each with what it exports. A function loads them when it first needs them: for a text with
+ * formulas, and for an organization with linkifiers.
+ */
+export const filesBeside: Readonly<Record<string, string>> = {
+  'katex.mjs': "export { default } from 'katex';",
+  'linkifiers.mjs': "export * from './shared/markdown/linkifier-engine.ts';",
+};
 
 /**
  * Makes functions that render Markdown small enough for their budget (DESIGN 7):
@@ -58,7 +64,8 @@ export const TYPESETTER_FILE = 'katex.mjs';
  *   text, so the others are missing only inside the target of a link, where nobody writes them.
  * - The parser's own search for addresses (9 KB) is left out, and its classes of characters are the language's (5 KB).
  * - Addresses are shown as they were written, so what decodes them for show (1.3 KB) is left out.
- * - The typesetter of formulas (270 KB) is in a file of its own, which most containers never load.
+ * - The typesetter of formulas (270 KB) and the engine of linkifiers (160 KB) are in files of their own, which most containers
+ *   never load.
  */
 export function markdownBundle(): Plugin {
   return {
@@ -80,7 +87,10 @@ export function markdownBundle(): Plugin {
         contents: 'export default (text) => text;',
       }));
       build.onResolve({ filter: /^katex$/ }, ({ kind }) =>
-        kind === 'dynamic-import' ? { path: `./${TYPESETTER_FILE}`, external: true } : undefined,
+        kind === 'dynamic-import' ? { path: './katex.mjs', external: true } : undefined,
+      );
+      build.onResolve({ filter: /[\\/]linkifier-engine\.ts$/ }, ({ kind }) =>
+        kind === 'dynamic-import' ? { path: './linkifiers.mjs', external: true } : undefined,
       );
     },
   };

@@ -1,5 +1,6 @@
 import {
   loadReferences,
+  loadWithLinkifiers,
   referenceLookupKeys,
   resolveReferences,
   withoutHiddenUsers,
@@ -16,7 +17,7 @@ export const handler = serve(renderMessage, {
   load: ({ outside, resolved, input, userId }) => loadReferences(outside, resolved, input.names, userId),
   run: async ({ input, outside, caller }, loaded) => {
     const hidden = await hiddenUsers(outside, caller, [...loaded.users.values()]);
-    const named = withoutHiddenUsers(loaded, hidden);
+    const named = await loadWithLinkifiers(outside, caller, withoutHiddenUsers(loaded, hidden));
     return { rendered: render(input.content, resolveReferences(caller.standing, named)).html };
   },
 });

@@ -13,8 +13,10 @@ import * as filePages from './file-pages.ts';
 import * as files from './files.ts';
 import * as flags from './flags.ts';
 import * as invites from './invites.ts';
+import * as linkifiers from './linkifiers.ts';
 import * as messages from './messages.ts';
 import * as pages from './pages.ts';
+import * as playgrounds from './playgrounds.ts';
 import * as presence from './presence.ts';
 import * as profileFields from './profile-fields.ts';
 import * as push from './push.ts';
@@ -47,7 +49,9 @@ const areas: readonly object[] = [
   files,
   flags,
   invites,
+  linkifiers,
   messages,
+  playgrounds,
   presence,
   profileFields,
   push,

@@ -277,6 +277,22 @@ export const attachmentFields = {
   message_ids: z.array(z.int()),
 } as const;
 
+export const linkifierFields = {
+  id: z.int(),
+  pattern: z.string(),
+  url_template: z.string(),
+  example_input: z.nullable(z.string()),
+  reverse_template: z.nullable(z.string()),
+  alternative_url_templates: z.array(z.string()),
+} as const;
+
+export const playgroundFields = {
+  id: z.int(),
+  name: z.string(),
+  pygments_language: z.string(),
+  url_template: z.string(),
+} as const;
+
 export const savedSnippetFields = {
   id: z.int(),
   title: z.string(),

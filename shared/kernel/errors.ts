@@ -54,6 +54,13 @@ export const problems = {
     (d: { parameters: readonly string[] }) => `Invalid parameters together: ${d.parameters.join(', ')}.`,
     (d) => ({ parameters: d.parameters.join(', ') }),
   ),
+  /** Linkifiers and playgrounds (companion facts 4.1): what is wrong, by field. */
+  invalidFields: problem(
+    'BAD_REQUEST',
+    400,
+    (d: { errors: Readonly<Record<string, readonly string[]>> }) => Object.values(d.errors).flat()[0] ?? '',
+    (d) => ({ errors: d.errors }),
+  ),
   unauthorized: problem('UNAUTHORIZED', 401, 'The email address or the API key is not valid.'),
   noCredentials: problem('UNAUTHORIZED', 401, 'This request needs an email address and an API key.'),
   unsupportedScheme: problem('BAD_REQUEST', 400, 'Only HTTP Basic authentication is supported.'),

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Linkifiers } from '../markdown/linkifier-engine.ts';
 import { type ItemName, type ItemOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
 import { folded } from './folding.ts';
@@ -151,6 +152,11 @@ export class LookupCache {
   readonly #keyUses = new BoundedMap<number>(MAX_ITEMS);
   /** By realm: the graph of groups that was read last; right while the organization's version is the same. */
   readonly graphs = new BoundedMap<GroupGraph>(MAX_GRAPHS);
+  /** By realm: its linkifiers, ready for use; right while the organization has the same version of them. */
+  readonly linkifiers = new BoundedMap<{
+    readonly version: number;
+    readonly compiled: Linkifiers | undefined;
+  }>(MAX_GRAPHS);
   /** By realm: how many slots the log had for its last seconds when they were read last. */
   readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
 

@@ -1,5 +1,6 @@
 import { isBuiltInEmoji } from './emoji-table.ts';
 import { mayHaveFaces } from './emoticon.ts';
+import type { Linkifiers } from './linkifier-engine.ts';
 import { mayHaveFormulas, type Typesetter } from './typesetter.ts';
 
 /** A user as a text names them: by name, by name and ID, or by ID alone (`@**|12**`). */
@@ -75,6 +76,8 @@ export interface ResolvedReferences {
   readonly emoji: Lookup<string, ResolvedEmoji>;
   /** Sets the formulas of the text. Without it they are shown as code. */
   readonly typesetter?: Typesetter | undefined;
+  /** The organization's patterns that become links. */
+  readonly linkifiers?: Linkifiers | undefined;
   /** Whether faces such as `:)` become emoji, as their sender set. */
   readonly translatesFaces?: boolean | undefined;
   /** The organization's own address, as `https://chat.example`: links to places in its client become relative. */

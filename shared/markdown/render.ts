@@ -6,7 +6,14 @@ import { formulas } from './formula.ts';
 import { inlineSyntax } from './inline.ts';
 import { links } from './link.ts';
 import { lists } from './list.ts';
-import { envWith, formulasIn, type Mention, mentionIn, referenceRules } from './reference-rules.ts';
+import {
+  envWith,
+  formulasIn,
+  type Mention,
+  mentionIn,
+  referenceRules,
+  resolvedIn,
+} from './reference-rules.ts';
 import { NOTHING_RESOLVED, type ResolvedReferences } from './references.ts';
 import { timestamps } from './timestamp.ts';
 
@@ -24,6 +31,8 @@ const dialect: MarkdownIt = new MarkdownItParser({ html: false, breaks: true })
   .use(inlineSyntax)
   .use(timestamps)
   .use(links);
+// The organization's linkifiers (companion facts 4.1).
+dialect.core.ruler.push('linkifiers', (state) => resolvedIn(state.env).linkifiers?.linkMessage(state));
 
 /** A rendered text, and the facts about it that the rest of the service needs. Silent mentions are not counted. */
 export interface Rendered {

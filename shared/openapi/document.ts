@@ -35,6 +35,8 @@ const areas: Readonly<Record<string, string>> = {
   bots: 'Bots and their keys',
   realm: 'The settings of the organization',
   domains: 'Allowed domains for email addresses of new users',
+  linkifiers: 'Patterns that become links in messages and topics',
+  playgrounds: 'Places in the web where code is tried out',
   profileFields: 'Custom profile fields',
   emoji: 'Custom emoji',
   files: 'Uploaded files',

@@ -10,7 +10,10 @@ export type Code = ErrorCode | (typeof generalCodes)[number];
 
 /** The fields of an error besides `result`, `msg` and `code` (specification 7, wire facts 1.3). */
 const fields: Partial<Record<Code, Readonly<Record<string, z.ZodMiniType>>>> = {
-  BAD_REQUEST: { parameters: z.optional(z.string()) },
+  BAD_REQUEST: {
+    parameters: z.optional(z.string()),
+    errors: z.optional(z.record(z.string(), z.array(z.string()))),
+  },
   REQUEST_VARIABLE_MISSING: { var_name: z.string() },
   REQUEST_CONFUSING_VAR: { var_name1: z.string(), var_name2: z.string() },
   REQUEST_VARIABLE_INVALID: { var_name: z.string(), bad_value: z.union([z.string(), z.int()]) },

@@ -8,7 +8,9 @@ import {
   exportFields,
   folderFields,
   forEachSetting,
+  linkifierFields,
   messageFields,
+  playgroundFields,
   profileFieldFields,
   reminderFields,
   savedSnippetFields,
@@ -291,6 +293,8 @@ const organizationEvents = {
     add: { emoji },
     update_one: { emoji_id: z.string(), data: z.object({ deactivated: z.boolean() }) },
   }),
+  ...event('realm_linkifiers', { realm_linkifiers: z.array(z.object(linkifierFields)) }),
+  ...event('realm_playgrounds', { realm_playgrounds: z.array(z.object(playgroundFields)) }),
   ...event('custom_profile_fields', {
     fields: z.array(
       z.object({

@@ -45,6 +45,8 @@ export const itemKinds = {
   // The organization.
   realm: item('{realm}/realm', 'realm'),
   domains: item('{realm}/realm', 'domains'),
+  linkifiers: item('{realm}/realm', 'linkifiers'),
+  playgrounds: item('{realm}/realm', 'playgrounds'),
   quota: item('{realm}/quota', 'quota/{kind}'),
   uploadSpace: item('{realm}/quota', 'uploads'),
   invitation: item('{realm}/invitations', '{inviteId:n}'),

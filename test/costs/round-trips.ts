@@ -161,6 +161,14 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'profileFields.update': [3, 2],
   'profileFields.delete': [3, 2],
 
+  'linkifiers.list': [2, 1],
+  'linkifiers.create': [3, 2],
+  'linkifiers.update': [3, 2],
+  'linkifiers.delete': [3, 2],
+  'linkifiers.reorder': [3, 2],
+  'playgrounds.create': [3, 2],
+  'playgrounds.delete': [3, 2],
+
   'domains.list': [2, 1],
   'domains.add': [3, 2],
   'domains.update': [3, 2],

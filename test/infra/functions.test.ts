@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
 import { withPureConstants } from '../../infra/bundle-plugins.ts';
-import { TYPESETTER_FILE } from '../../infra/markdown-bundle.ts';
+import { filesBeside } from '../../infra/markdown-bundle.ts';
 import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { bundleBudget, designBudgets } from '../support/design-budgets.ts';
@@ -36,15 +36,29 @@ describe('the bundles of the endpoints', () => {
     expect(over).toEqual([]);
   });
 
-  test('that render Markdown have the typesetter of formulas in a file of its own, and no other has it', async () => {
-    const rendering = Object.entries<{ imports: { path: string }[] }>(outputs)
-      .filter(([, { imports }]) => imports.some(({ path }) => path === `./${TYPESETTER_FILE}`))
-      .map(([file]) => basename(dirname(file)));
-    expect(rendering).toContain('messages.send');
+  test.each([
+    [
+      'katex.mjs',
+      'the typesetter of formulas',
+      ['messages.send', 'messages.update'],
+      designBudgets.typesetterBytes,
+    ],
+    [
+      'linkifiers.mjs',
+      'the engine of linkifiers',
+      ['messages.send', 'messages.list', 'events.get'],
+      designBudgets.linkifierBytes,
+    ],
+  ])('have %s, %s, in a file of its own, and only if they load it', async (file, _, some, budget) => {
+    const loading = Object.entries<{ imports: { path: string }[] }>(outputs)
+      .filter(([, { imports }]) => imports.some(({ path }) => path === `./${file}`))
+      .map(([output]) => basename(dirname(output)));
+    expect(loading).toEqual(expect.arrayContaining(some));
     for (const id of Object.keys(bundles))
-      expect(existsSync(join(outdir, id, TYPESETTER_FILE)), id).toBe(rendering.includes(id));
-    const { size } = await stat(join(outdir, 'messages.send', TYPESETTER_FILE));
-    expect(size).toBeLessThanOrEqual(designBudgets.typesetterBytes);
+      expect(existsSync(join(outdir, id, file)), id).toBe(loading.includes(id));
+    const { size } = await stat(join(outdir, 'messages.send', file));
+    expect(size).toBeLessThanOrEqual(budget);
+    expect(filesBeside).toHaveProperty([file]);
   });
 
   test("hold their own declaration and nobody else's", async () => {

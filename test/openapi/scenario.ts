@@ -227,6 +227,18 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('users.updateProfileData', member, { data: [{ id: field_id, value: 'Latin' }] });
   await recorder.ask('users.removeProfileData', member, { data: [field_id] });
   await recorder.ask('profileFields.delete', owner, { field_id });
+  const linkifier = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://issues.example.org/{id}' };
+  const { id: filter_id } = await recorder.ask('linkifiers.create', owner, linkifier);
+  await recorder.ask('linkifiers.list', member);
+  await recorder.ask('linkifiers.update', owner, { filter_id, ...linkifier, example_input: '#7' });
+  await recorder.ask('linkifiers.reorder', owner, { ordered_linkifier_ids: [filter_id] });
+  await recorder.ask('linkifiers.delete', owner, { filter_id });
+  const { id: playground_id } = await recorder.ask('playgrounds.create', owner, {
+    name: 'Try it',
+    pygments_language: 'Rust',
+    url_template: 'https://play.example.org/?code={code}',
+  });
+  await recorder.ask('playgrounds.delete', owner, { playground_id });
   await recorder.ask('domains.add', owner, { domain: 'example.org', allow_subdomains: false });
   await recorder.ask('domains.list', member);
   await recorder.ask('domains.update', owner, { domain: 'example.org', allow_subdomains: true });

@@ -16,6 +16,8 @@ export const designBudgets = {
   markdownBundleBytes: 410 * 1024,
   /** Bytes of the file beside it that is loaded when a text has formulas. */
   typesetterBytes: 280 * 1024,
+  /** The same of the file that is loaded when an organization has linkifiers. */
+  linkifierBytes: 160 * 1024,
   /** Bytes of an HTTP function that takes new passwords: it has a list of common ones, loaded when it is needed. */
   passwordBundleBytes: 750 * 1024,
   /** Bytes of the HTTP function that asks a provider of sign-in, and lets new people join by an invitation. */

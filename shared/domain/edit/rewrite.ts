@@ -24,6 +24,7 @@ import {
   type LoadedReferences,
   loadMentionable,
   loadReferences,
+  loadWithLinkifiers,
   type Mentionable,
   mentionableUserIds,
   resolveReferences,
@@ -119,7 +120,7 @@ async function checkRewrite(
   snapshot: RewriteSnapshot,
 ): Promise<Rendered> {
   const hidden = await hiddenUsers(outside, caller, [...snapshot.named.users.values()]);
-  const named = withoutHiddenUsers(snapshot.named, hidden);
+  const named = await loadWithLinkifiers(outside, caller, withoutHiddenUsers(snapshot.named, hidden));
   const rendered = render(content, resolveReferences(caller.standing, named));
   if (message.channelId !== undefined) {
     const { count, topic } = snapshot;

@@ -2,9 +2,11 @@ import { refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Payload, ReadEntry, ReadMessage } from '../../log/slot.ts';
+import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import { audienceChannels } from '../../model/message/message.ts';
 import { isGuest } from '../../model/permission/permission.ts';
+import { loadCompiledLinkifiers } from '../../model/realm/linkifiers.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
 import { type Account, keyWith } from '../../model/user/api-key.ts';
 import { accessCaller, type Caller, unreadGroups } from '../../model/user/caller.ts';
@@ -33,6 +35,8 @@ interface PersonalSight {
   readonly wantsTyping: boolean;
   /** Users that the listener may not see. */
   readonly hidden: ReadonlySet<number>;
+  /** The organization's linkifiers, for topics. */
+  readonly linkifiers: Linkifiers | undefined;
 }
 
 /** What decides whether a listener may see the entries, read after them. */
@@ -108,7 +112,10 @@ async function accessPersonalSight(
     ),
     entries.some(isTyping) ? table.get('settings', { realm, userId }) : undefined,
   ]);
-  const hidden = await hiddenUsers(outside, caller, users);
+  const [hidden, linkifiers] = await Promise.all([
+    hiddenUsers(outside, caller, users),
+    loadCompiledLinkifiers(outside, realm, caller.realm),
+  ]);
   return {
     caller,
     account: accounts.follow(accountKey),
@@ -118,6 +125,7 @@ async function accessPersonalSight(
     flags: new Map(flags.flat()),
     wantsTyping: settingsOf(settings).receives_typing_notifications === true,
     hidden,
+    linkifiers,
   };
 
   async function joined({ mentions, channelId, topic }: ReadMessage): Promise<boolean> {

@@ -12,6 +12,7 @@ import {
   messageFlags,
   receivesMessageEvent,
 } from '../../model/message/message.ts';
+import { topicLinks } from '../../model/message/object.ts';
 import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser } from '../../model/subscription/user-access.ts';
@@ -121,8 +122,15 @@ async function otherEvent(
   if (payload === undefined) return undefined;
   const isFromHidden = isFromHiddenChannel(sight.caller.standing, entry.hearers, sight.channels);
   const shown = withoutHiddenRecipients(isFromHidden ? withoutFormerLocation(payload) : payload, hidden);
-  return eventOf({ ...shown, ...(await ownFlags(outside, sight, entry)) }, entry.seq, queue);
+  const flags = await ownFlags(outside, sight, entry);
+  return eventOf({ ...shown, ...linksOf(shown, sight), ...flags }, entry.seq, queue);
 }
+
+/** The links in the new topic of an `update_message` event. */
+const linksOf = ({ type, subject }: Payload, { linkifiers }: Sight): object =>
+  type === 'update_message' && subject !== undefined
+    ? { topic_links: topicLinks(`${subject}`, linkifiers) }
+    : {};
 
 /** The listener's flags of the message that an event is about. Only for alert words the message is read. */
 async function ownFlags(
@@ -198,6 +206,7 @@ function messageEvent(
     users,
     realmStringId: caller.realm.stringId,
     historyVisibility: caller.realm.settings.message_edit_history_visibility_policy,
+    linkifiers: sight.linkifiers,
     isGuest: isGuest(caller.standing),
   };
   const { applyMarkdown, clientGravatar } = queue;

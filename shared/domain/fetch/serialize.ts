@@ -6,6 +6,7 @@ import { hasReceived, mayRead, messageFlags } from '../../model/message/message.
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
 import { allReactions, reactionObject } from '../../model/message/reaction.ts';
 import { isGuest } from '../../model/permission/permission.ts';
+import { loadCompiledLinkifiers } from '../../model/realm/linkifiers.ts';
 import { anonymizedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
@@ -28,9 +29,10 @@ export async function serializeMessages(
   areStarred = false,
 ): Promise<FlaggedMessage[]> {
   if (heads.length === 0) return [];
-  const [{ starred, messages }, isHidden] = await Promise.all([
+  const [{ starred, messages }, isHidden, linkifiers] = await Promise.all([
     loadWithContext(reader, heads, areStarred),
     loadHidden(outside, caller, heads.flatMap(peopleOf)),
+    loadCompiledLinkifiers(outside, caller.realmId, caller.realm),
   ]);
   const readable: MessageSlot[] = [];
   for (const message of messages)
@@ -40,6 +42,7 @@ export async function serializeMessages(
     users: await usersOf(reader, readable, isHidden),
     realmStringId: realm.stringId,
     historyVisibility: realm.settings.message_edit_history_visibility_policy,
+    linkifiers,
     isGuest: isGuest(standing),
   };
   return Promise.all(

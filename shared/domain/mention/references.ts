@@ -2,6 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints, folded } from '../../kernel/folding.ts';
 import { fullNameKey, isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type {
   References,
   ResolvedChannel,
@@ -21,6 +22,7 @@ import type { Group } from '../../model/group/group.ts';
 import { topicKey } from '../../model/message/topic.ts';
 import { type ChannelTopic, type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { holds, isSystemGroup, type Standing, systemGroups } from '../../model/permission/permission.ts';
+import { loadCompiledLinkifiers } from '../../model/realm/linkifiers.ts';
 import { limits } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
@@ -54,6 +56,8 @@ export interface LoadedReferences {
   readonly resolved: Resolved;
   /** Sets the formulas, if the text may have some. */
   readonly typesetter: Typesetter | undefined;
+  /** Those of the writer's organization, which is known once the caller is (`loadWithLinkifiers`). */
+  readonly linkifiers?: Linkifiers | undefined;
   /** Whether the writer has faces such as `:)` translated. False if the text has none. */
   readonly translatesFaces: boolean;
   readonly baseUrl: string | undefined;
@@ -135,6 +139,16 @@ export const withoutHiddenUsers = (named: LoadedReferences, hidden: ReadonlySet<
     ? named
     : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
 
+/** The same with the linkifiers of the caller's organization. No round trip in a container that remembers them. */
+export const loadWithLinkifiers = async (
+  outside: Outside,
+  { realmId, realm }: Caller,
+  named: LoadedReferences,
+): Promise<LoadedReferences> => ({
+  ...named,
+  linkifiers: await loadCompiledLinkifiers(outside, realmId, realm),
+});
+
 /** The references that the writer may use. Channels that they may not see stay plain text. */
 export function resolveReferences(standing: Standing, named: LoadedReferences): ResolvedReferences {
   const active = [...named.users.values()].filter((user) => user.isActive);
@@ -160,7 +174,7 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
     const found = named.resolved.follow({ kind: 'emojiName', name });
     if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
   }
-  const { typesetter, translatesFaces, baseUrl } = named;
+  const { typesetter, linkifiers, translatesFaces, baseUrl } = named;
   return {
     usersById: byId,
     usersByName: byName,
@@ -168,6 +182,7 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
     channels,
     emoji,
     typesetter,
+    linkifiers,
     translatesFaces,
     baseUrl,
   };

@@ -4,6 +4,7 @@ import { groupPermissionRules } from '../../model/group/group.ts';
 import { type GroupSettingRule, systemGroups } from '../../model/permission/permission.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { legacyPolicies } from '../../model/realm/legacy-policies.ts';
+import { linkifierObjects, loadLinkifiers } from '../../model/realm/linkifiers.ts';
 import {
   derivedSettings,
   EMPTY_TOPIC_NAME,
@@ -21,6 +22,7 @@ import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
+import { loadPlaygrounds, playgroundObjects } from '../realm-edit/playgrounds.ts';
 import { MAX_NOTE } from '../scheduled/reminder.ts';
 import { reportTypes } from '../send/report.ts';
 import type { Sections, StateContext } from './section.ts';
@@ -195,6 +197,15 @@ export const realmSections: Sections = {
   /** The domains that email addresses of new users may have, if they are restricted. */
   realm_domains: async ({ caller, outside }) => ({
     realm_domains: (await loadDomains(outside.table, caller.realmId)).list.map(domainObject),
+  }),
+  /** The linkifiers, for clients that know templates of addresses (companion facts 4.1). */
+  realm_linkifiers: async ({ caller, outside, capabilities }) => {
+    const isKnown = capabilities.includes('linkifier_url_template') && caller.realm.linkifiers !== undefined;
+    const { list } = isKnown ? await loadLinkifiers(outside.table, caller.realmId) : { list: [] };
+    return { realm_linkifiers: linkifierObjects(list) };
+  },
+  realm_playgrounds: async ({ caller, outside }) => ({
+    realm_playgrounds: playgroundObjects((await loadPlaygrounds(outside.table, caller.realmId)).list),
   }),
   /** The custom emoji, including deactivated ones. */
   realm_emoji: async ({ caller, outside }) => ({

@@ -22,8 +22,6 @@ const unusedSections: Sections = {
   realm_embedded_bots: () => ({ realm_embedded_bots: [] }),
   realm_filters: () => ({ realm_filters: [] }),
   realm_incoming_webhook_bots: () => ({ realm_incoming_webhook_bots: [] }),
-  realm_linkifiers: () => ({ realm_linkifiers: [] }),
-  realm_playgrounds: () => ({ realm_playgrounds: [] }),
   stop_words: () => ({ stop_words: [...stopWords] }),
 };
 

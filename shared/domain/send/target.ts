@@ -22,6 +22,7 @@ import {
   checkGroupMentions,
   type LoadedReferences,
   loadReferences,
+  loadWithLinkifiers,
   resolveReferences,
   withoutHiddenUsers,
 } from '../mention/references.ts';
@@ -146,7 +147,7 @@ async function acceptText(
 ): Promise<Delivery> {
   const recipients = target.kind === 'direct' ? target.addressees.flatMap(({ user }) => user ?? []) : [];
   const hidden = await hiddenUsers(outside, caller, [...recipients, ...all.users.values()]);
-  const named = withoutHiddenUsers(all, hidden);
+  const named = await loadWithLinkifiers(outside, caller, withoutHiddenUsers(all, hidden));
   if (target.kind === 'direct') {
     const people = accessPeople(caller.user, target, hidden);
     checkContent(draft.content);

@@ -1,4 +1,5 @@
 import type { Message, Revision } from '../../log/message.ts';
+import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type { Channel } from '../channel/channel.ts';
 import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
 import { avatarUrlFor } from '../user/object.ts';
@@ -25,6 +26,8 @@ export interface MessageNames {
   readonly realmStringId: string;
   /** The organization's policy for edit history. */
   readonly historyVisibility: HistoryVisibility;
+  /** The organization's linkifiers, for topics. */
+  readonly linkifiers?: Linkifiers | undefined;
   /** The reader is a guest, who sees less history. */
   readonly isGuest: boolean;
 }
@@ -53,7 +56,7 @@ export function messageObject(
     timestamp: message.timestamp,
     client: message.client,
     subject: isChannel ? topicName(topic, options) : topic,
-    topic_links: topicLinks(topic),
+    topic_links: topicLinks(topic, names.linkifiers),
     display_recipient: isChannel
       ? (names.channelName ?? '')
       : (message.people ?? []).map((id) => personOf(id, names.users.get(id))),
@@ -142,11 +145,20 @@ export interface TopicLink {
   readonly url: string;
 }
 
-const SEPARATORS = /[\s!;,'"()<>]+/;
+const PART = /[^\s!;,'"()<>]+/g;
 
-/** The URLs in a topic, in order (wire facts 14.4). They must have a scheme. */
-export const topicLinks = (topic: string): TopicLink[] =>
-  topic
-    .split(SEPARATORS)
-    .filter((part) => /^https?:\/\/[^/]/i.test(part) && URL.canParse(part))
-    .map((url) => ({ text: url, url }));
+/**
+ * The links in a topic, in the order of their positions: those of the linkifiers, and URLs between them (companion facts 4.1,
+ * wire facts 14.4). URLs must have a scheme.
+ */
+export function topicLinks(topic: string, linkifiers?: Linkifiers): TopicLink[] {
+  const linked = linkifiers?.linksIn(topic) ?? [];
+  const urls = [...topic.matchAll(PART)].flatMap(({ 0: url, index: start }) => {
+    const end = start + url.length;
+    const isFree = linked.every((link) => link.end <= start || end <= link.start);
+    return isFree && /^https?:\/\/[^/]/i.test(url) && URL.canParse(url) ? [{ start, end, url }] : [];
+  });
+  return [...linked, ...urls]
+    .sort((a, b) => a.start - b.start)
+    .map(({ start, end, url }) => ({ text: topic.slice(start, end), url }));
+}

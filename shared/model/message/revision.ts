@@ -6,7 +6,7 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { toHead } from './load.ts';
 import { audienceOf, locationAfter, mentionsIn, messageKey, unchanged, unmoved } from './message.ts';
-import { type OpenTo, topicLinks } from './object.ts';
+import type { OpenTo } from './object.ts';
 
 /** New content of a message. */
 export interface Rewrite {
@@ -234,10 +234,7 @@ export function updateEvent(
       ...(relocation && {
         propagate_mode: mode,
         orig_subject: topic,
-        ...(topic !== relocation.topic && {
-          subject: relocation.topic,
-          topic_links: topicLinks(relocation.topic),
-        }),
+        ...(topic !== relocation.topic && { subject: relocation.topic }),
         ...(leaves && { new_stream_id: relocation.channelId }),
       }),
     },

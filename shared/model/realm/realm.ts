@@ -41,6 +41,8 @@ export interface Realm {
   readonly pushRefused?: true;
   /** Seconds since 1970 until which the push relay serves this organization. */
   readonly pushEnds?: number;
+  /** The version of its linkifiers; absent before the first one (`linkifiers.ts`). */
+  readonly linkifiers?: number;
   readonly settings: RealmSettings;
 }
 

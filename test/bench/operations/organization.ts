@@ -64,6 +64,20 @@ async function exported(call: Call): Promise<number> {
   throw new Error('the export is not written');
 }
 
+const linkifierFor = (name: string) => ({
+  pattern: `${name}-(?P<id>[0-9]+)`,
+  url_template: 'https://issues.example.org/{id}',
+});
+
+const newLinkifier = async (call: Call, name: string): Promise<number> =>
+  (await call('linkifiers.create', 'owner', linkifierFor(name))).id;
+
+const playgroundFor = (name: string) => ({
+  name,
+  pygments_language: 'Rust',
+  url_template: 'https://play.example.org/?code={code}',
+});
+
 /** Groups, the organization itself, its fields, domains, emoji, files and exports. */
 export const organizationOperations: readonly Operation[] = [
   plain('userGroups.list', 'member'),
@@ -109,6 +123,48 @@ export const organizationOperations: readonly Operation[] = [
     repeatable: false,
     prepare: (call, n) => newField(call, `gone ${n}`),
     request: (field_id) => ({ path: { field_id } }),
+  }),
+  plain('linkifiers.list', 'member'),
+  {
+    ...plain('linkifiers.create', 'owner', (n) => ({ parameters: linkifierFor(`new${n}`) })),
+    repeatable: false,
+  },
+  operation({
+    name: 'linkifiers.update',
+    as: 'owner',
+    repeatable: true,
+    prepare: (call, n) => newLinkifier(call, `changed${n}`),
+    request: (filter_id, n) => ({ path: { filter_id }, parameters: linkifierFor(`again${n}`) }),
+  }),
+  operation({
+    name: 'linkifiers.reorder',
+    as: 'owner',
+    repeatable: false,
+    prepare: async (call, n) => {
+      for (const side of ['left', 'right']) await newLinkifier(call, `${side}${n}`);
+      const { linkifiers } = await call('linkifiers.list', 'owner');
+      return linkifiers.map(({ id }: { id: number }) => id).reverse();
+    },
+    request: (ordered_linkifier_ids: readonly number[]) => ({ parameters: { ordered_linkifier_ids } }),
+  }),
+  operation({
+    name: 'linkifiers.delete',
+    as: 'owner',
+    repeatable: false,
+    prepare: (call, n) => newLinkifier(call, `gone${n}`),
+    request: (filter_id) => ({ path: { filter_id } }),
+  }),
+  {
+    ...plain('playgrounds.create', 'owner', (n) => ({ parameters: playgroundFor(`new ${n}`) })),
+    repeatable: false,
+  },
+  operation({
+    name: 'playgrounds.delete',
+    as: 'owner',
+    repeatable: false,
+    prepare: async (call, n) =>
+      (await call('playgrounds.create', 'owner', playgroundFor(`gone ${n}`))).id as number,
+    request: (playground_id) => ({ path: { playground_id } }),
   }),
   plain('domains.list', 'member'),
   {

@@ -10,6 +10,12 @@ import { handler as addEmoji } from '../../../functions/emoji/add.ts';
 import { handler as deactivateEmoji } from '../../../functions/emoji/deactivate.ts';
 import { handler as deleteQueue } from '../../../functions/events/delete.ts';
 import { handler as register } from '../../../functions/events/register.ts';
+import { handler as createLinkifier } from '../../../functions/linkifiers/create.ts';
+import { handler as deleteLinkifier } from '../../../functions/linkifiers/delete.ts';
+import { handler as reorderLinkifiers } from '../../../functions/linkifiers/reorder.ts';
+import { handler as updateLinkifier } from '../../../functions/linkifiers/update.ts';
+import { handler as createPlayground } from '../../../functions/playgrounds/create.ts';
+import { handler as deletePlayground } from '../../../functions/playgrounds/delete.ts';
 import { handler as createField } from '../../../functions/profileFields/create.ts';
 import { handler as deleteField } from '../../../functions/profileFields/delete.ts';
 import { handler as reorderFields } from '../../../functions/profileFields/reorder.ts';
@@ -74,6 +80,36 @@ export const organizationCases: readonly Case[] = [
         await done(realm, updateRealm, owner, { waiting_period_threshold });
         await settle();
       }
+    },
+  },
+  {
+    title: 'linkifiers and playgrounds come, change and go (companion facts 4.1, 4.2)',
+    calls: [
+      createLinkifier,
+      updateLinkifier,
+      reorderLinkifiers,
+      deleteLinkifier,
+      createPlayground,
+      deletePlayground,
+    ],
+    run: async (realm) => {
+      const { admin } = realm.people;
+      const { settle } = await follow(realm);
+      const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://x.example/{id}' };
+      const ticket = { pattern: 'T(?P<id>[0-9]+)', url_template: 'https://x.example/{id}' };
+      const { id: first } = await done(realm, createLinkifier, admin, issue);
+      const { id: second } = await done(realm, createLinkifier, admin, ticket);
+      await settle();
+      const path = { filter_id: second };
+      await done(realm, updateLinkifier, admin, { ...ticket, example_input: 'T7' }, { path });
+      await done(realm, reorderLinkifiers, admin, { ordered_linkifier_ids: [second, first] });
+      await settle();
+      await done(realm, deleteLinkifier, admin, {}, { path });
+      const rust = { name: 'Try it', pygments_language: 'Rust', url_template: 'https://x.example/{code}' };
+      const { id: playground_id } = await done(realm, createPlayground, admin, rust);
+      await settle();
+      await done(realm, deletePlayground, admin, {}, { path: { playground_id } });
+      await settle();
     },
   },
   {

@@ -29,6 +29,7 @@ const modern: Kind = {
   archivedChannels: true,
   deactivatedGroups: true,
   emptyTopicName: true,
+  linkifiers: true,
   subscribers: true,
 };
 
@@ -38,6 +39,7 @@ const old: Kind = {
   archivedChannels: false,
   deactivatedGroups: false,
   emptyTopicName: false,
+  linkifiers: false,
   subscribers: true,
 };
 

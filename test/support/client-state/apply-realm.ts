@@ -19,6 +19,13 @@ const isDomain =
 export const applyRealm: Applying = {
   'realm/update': (known, { property, value }) => set(known, { [property]: value }),
   'realm/update_dict': (known, { data }) => set(known, data),
+  realm_linkifiers: ({ state, kind }, { realm_linkifiers }) => {
+    // A registration has none for clients that do not know templates of addresses (companion facts 4.1).
+    if (kind.linkifiers) state.realm_linkifiers = realm_linkifiers;
+  },
+  realm_playgrounds: ({ state }, { realm_playgrounds }) => {
+    state.realm_playgrounds = realm_playgrounds;
+  },
   'realm_domains/add': ({ state }, { realm_domain }) => void state.realm_domains.push(realm_domain),
   'realm_domains/change': ({ state }, { realm_domain }) =>
     void Object.assign(state.realm_domains.find(isDomain(realm_domain.domain)), realm_domain),

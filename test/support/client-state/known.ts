@@ -11,6 +11,7 @@ export interface Kind {
   readonly deactivatedGroups: boolean;
   readonly emptyTopicName: boolean;
   readonly subscribers: boolean;
+  readonly linkifiers: boolean;
 }
 
 /** A message that is not read, with what it takes to count it. */
