@@ -7,7 +7,7 @@ import { servesQueue } from '../../shared/serve/worker.ts';
 const due = z.object({
   realm: z.string(),
   userId: z.int(),
-  what: z.enum(['message', 'reminder']),
+  what: z.enum(['message', 'reminder', 'invitation']),
   id: z.int(),
   at: z.int(),
 });

@@ -73,9 +73,13 @@ export const outboxSweep: ScheduledWorker = {
 export const due: QueueWorker = {
   id: DUE,
   description:
-    'Sends scheduled messages and reminders; while it fails, they are late, and messages fail after ten minutes.',
+    'Sends scheduled messages, reminders of messages, and those of invitations; while it fails, they are late, and messages fail after ten minutes.',
   queue: { name: DUE, batchSize: 10, maxReceives: 3 },
-  needs: { table: [...writes, 'DeleteItem'], queues: [DUE, PUSH] },
+  needs: {
+    table: [...writes, 'DeleteItem'],
+    queues: [DUE, PUSH, MAIL_OUT],
+    settings: ['MAIL_DOMAIN'],
+  },
   timeout: 60,
   memory: 512,
 };
@@ -92,7 +96,8 @@ export const dueSweep: ScheduledWorker = {
 
 export const mailOut: QueueWorker = {
   id: MAIL_OUT,
-  description: 'Sends invitations and links for passwords by mail; while it fails, they are late.',
+  description:
+    'Sends invitations, reminders of them, and links for passwords by mail; while it fails, they are late.',
   queue: { name: MAIL_OUT, batchSize: 10, maxReceives: 5 },
   onlyWith: 'MAIL_DOMAIN',
   needs: {

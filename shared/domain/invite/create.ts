@@ -10,6 +10,7 @@ import {
   type Grant,
   type Invitation,
   invitationKey,
+  inviteIdAt,
   type MailInvitation,
   type MultiuseInvitation,
 } from '../../model/user/invitation.ts';
@@ -19,6 +20,7 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { doLeaveMail } from '../mail-out/letter.ts';
+import { doRemindLater } from '../scheduled/invitation.ts';
 import type { InvitedAddresses } from './address.ts';
 
 /** Parameters of an invitation, for one person or many (companion facts 3.8). */
@@ -140,9 +142,6 @@ export type Delivery = { readonly job: string } | { readonly tokens: readonly st
 /** The events of a change of invitations, at most. */
 export const MAX_EVENTS = 2;
 
-/** The ids of the invitations of one request: each follows from the log number of its event. */
-const idAt = (number: number, index: number): number => 100 * number + index;
-
 /** Invites people, each by an invitation of their own. `now` is in milliseconds. */
 export function doInvite(
   caller: Caller,
@@ -154,14 +153,14 @@ export function doInvite(
 ): Change<readonly MailInvitation[]> {
   const { realmId: realm } = caller;
   const shared = { ...common(caller, request, now), notifiesInviter: request.notifiesInviter };
-  const invitations = addresses.map((email, i) => ({ ...shared, inviteId: idAt(number(0), i), email }));
+  const invitations = addresses.map((email, i) => ({ ...shared, inviteId: inviteIdAt(number(0), i), email }));
   const letters = invitations.map(({ inviteId }) => ({ what: 'invitation' as const, inviteId }));
   return {
     writes: [
       doCountMembership(realm, caller.user.userId),
       ...invitations.map((invitation) => store(realm, invitation)),
       ...('job' in delivery
-        ? doLeaveMail(realm, delivery.job, letters, now)
+        ? [...doLeaveMail(realm, delivery.job, letters, now), ...doRemindLater(realm, number(0), shared)]
         : invitations.map((invitation, i) => doLinkInvitation(realm, invitation, delivery.tokens[i] ?? ''))),
     ],
     entries: eventsFor(caller),
@@ -177,7 +176,7 @@ export function doMakeMultiuse(
   number: (index: number) => number,
   now: number,
 ): Change<MultiuseInvitation> {
-  const invitation = { ...common(caller, request, now), inviteId: idAt(number(0), 0), token };
+  const invitation = { ...common(caller, request, now), inviteId: inviteIdAt(number(0), 0), token };
   return {
     writes: [
       doCountMembership(caller.realmId, caller.user.userId),

@@ -5,8 +5,8 @@ import { doLeaveJob, type Job, wakeOutbox } from '../outbox/outbox.ts';
 
 /** A mail that the service sends. Its link is made when it is sent, so that no token is ever stored. */
 export type Letter =
-  /** The invitation of one person. */
-  | { readonly what: 'invitation'; readonly inviteId: number }
+  /** The invitation of one person, or a reminder of it. */
+  | { readonly what: 'invitation'; readonly inviteId: number; readonly isReminder?: boolean }
   /** A link for a new password. */
   | { readonly what: 'password'; readonly userId: number }
   /** The news that somebody signed in on a device. `signedIn` is in seconds since 1970. */

@@ -13,7 +13,7 @@ import {
 } from '../../model/user/link.ts';
 import { runPool } from '../../pool.ts';
 import { finish, type Job, type Left, loadJob } from '../outbox/outbox.ts';
-import { invitationText, loginText, mailOf, passwordText } from './text.ts';
+import { invitationText, loginText, mailOf, passwordText, reminderText } from './text.ts';
 
 /** Mails that one job sends at once. */
 const CONCURRENCY = 4;
@@ -45,7 +45,7 @@ async function writeMail(
   const { table, now } = outside;
   const { realm } = letter;
   if (letter.what === 'invitation') {
-    const { inviteId } = letter;
+    const { inviteId, isReminder } = letter;
     const invitation = await table.get(invitationKey(realm, inviteId));
     if (invitation === undefined || isMultiuse(invitation) || isOver(invitation, now())) return undefined;
     const inviter = await table.get('user', { realm, userId: invitation.invitedBy });
@@ -53,7 +53,8 @@ async function writeMail(
     const { email, expires } = invitation;
     const link = { kind: 'invitation', inviteId, ...(expires !== undefined && { expires }) } as const;
     const url = await makeLink(outside, organization, link);
-    return mailOf(email, invitationText(organization.name, inviter, url, expires));
+    const text = isReminder ? reminderText : invitationText;
+    return mailOf(email, text(organization.name, inviter, url, expires));
   }
   const { userId } = letter;
   const user = await table.get('user', { realm, userId });

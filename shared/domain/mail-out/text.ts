@@ -32,6 +32,16 @@ export const invitationText = (
   after: [until(expires), NOT_FOR_YOU],
 });
 
+/** The reminder of an invitation that expires soon. */
+export const reminderText: typeof invitationText = (organization, inviter, url, expires) => ({
+  ...invitationText(organization, inviter, url, expires),
+  subject: `Reminder: invitation to ${organization}`,
+  before: [
+    `This is a reminder: ${inviter.fullName} (${inviter.email}) invites you to the team chat of ${organization}.`,
+    'The invitation expires soon. Follow this link to choose a name and a password:',
+  ],
+});
+
 /** The link for a new password. */
 export const passwordText = (organization: string, email: string, url: string, expires: number): Draft => ({
   subject: `Your password at ${organization}`,

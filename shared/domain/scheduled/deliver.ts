@@ -13,6 +13,7 @@ import { draftOf, sendLookupKeys } from '../send/request.ts';
 import { doSend, jobToken } from '../send/send.ts';
 import { acceptMessage, loadSend } from '../send/target.ts';
 import { type Due, sendDue } from './due.ts';
+import { remindOfInvitations } from './invitation.ts';
 import { remind } from './reminder.ts';
 import {
   asSendRequest,
@@ -32,8 +33,14 @@ const REMEMBERED = 21 * 86_400;
 export function deliverDue(outside: Outside, queues: Queues, due: Due): Promise<void> {
   // The clocks of the queue and of this function may differ.
   if (due.at * 1000 > outside.now()) return sendDue(queues, due, outside.now());
-  return due.what === 'reminder' ? remind(outside, queues, due) : deliverScheduled(outside, queues, due);
+  return deliverers[due.what](outside, queues, due);
 }
+
+const deliverers: Readonly<Record<Due['what'], typeof deliverDue>> = {
+  message: deliverScheduled,
+  reminder: remind,
+  invitation: remindOfInvitations,
+};
 
 /**
  * Sends a scheduled message if it is due, with the rights that its user has now. The transaction that sends it deletes it,

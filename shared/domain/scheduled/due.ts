@@ -14,7 +14,7 @@ import { type Key, key } from '../../table/keys.ts';
 export interface Due {
   readonly realm: string;
   readonly userId: number;
-  readonly what: 'message' | 'reminder';
+  readonly what: 'message' | 'reminder' | 'invitation';
   readonly id: number;
   /** Seconds since 1970. */
   readonly at: number;

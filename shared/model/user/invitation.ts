@@ -48,6 +48,9 @@ export type Invitation = MailInvitation | MultiuseInvitation;
 
 export const isMultiuse = (invitation: Invitation): invitation is MultiuseInvitation => 'token' in invitation;
 
+/** The ids of the invitations of one request: each follows from the log number of its event. */
+export const inviteIdAt = (number: number, index: number): number => 100 * number + index;
+
 export const invitationKey = (realm: string, inviteId: number): Key<'invitation'> =>
   key('invitation', { realm, inviteId });
 
