@@ -19,7 +19,7 @@ const floors = [
     inDomain,
   ),
   ['files'].map(inDomain),
-  ['send', 'reaction', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
+  ['send', 'reaction', 'submessage', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
   ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts', 'scheduled'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
   ['invite'].map(inDomain),

@@ -29,6 +29,7 @@ import * as server from './server.ts';
 import * as settings from './settings.ts';
 import * as signIn from './sign-in.ts';
 import * as singleSignOn from './single-sign-on.ts';
+import * as submessages from './submessages.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as topics from './topics.ts';
 import * as typing from './typing.ts';
@@ -63,6 +64,7 @@ const areas: readonly object[] = [
   server,
   settings,
   signIn,
+  submessages,
   subscriptions,
   topics,
   typing,

@@ -71,7 +71,16 @@ export const messageFields = {
       user_id: z.int(),
     }),
   ),
-  submessages: z.array(z.unknown()),
+  submessages: z.array(
+    z.object({
+      id: z.int(),
+      message_id: z.int(),
+      sender_id: z.int(),
+      msg_type: z.literal('widget'),
+      /** JSON text. */
+      content: z.string(),
+    }),
+  ),
   last_edit_timestamp: z.optional(z.int()),
   last_moved_timestamp: z.optional(z.int()),
   edit_history: z.optional(

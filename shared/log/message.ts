@@ -24,6 +24,8 @@ export interface Message {
   readonly mentions?: Mentions;
   /** The uploaded files that it holds, by their path (`pathId`). */
   readonly files?: readonly string[];
+  /** The first submessage (JSON text) of a message that was sent as a poll or a to-do list. */
+  readonly widget?: string;
   /** Keys of the indexes; the conversation is also the name of the read state, unless the message changed its topic. */
   readonly conversation: string;
   /**

@@ -16,6 +16,7 @@ const areas: Readonly<Record<string, string>> = {
   signIn: 'Signing in',
   messages: 'Sending, getting, editing, moving and deleting messages, and their flags',
   reactions: 'Emoji reactions to messages',
+  submessages: 'Polls and to-do lists',
   events: 'Real-time events',
   channels: 'Channels and default channels',
   subscriptions: 'Subscriptions of users to channels, and their settings',

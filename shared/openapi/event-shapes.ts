@@ -116,6 +116,13 @@ const messageEvents = {
     topic: z.optional(z.string()),
   }),
   ...events('reaction', { add: reaction, remove: reaction }),
+  ...event('submessage', {
+    msg_type: z.literal('widget'),
+    message_id: z.int(),
+    submessage_id: z.int(),
+    sender_id: z.int(),
+    content: z.string(),
+  }),
   ...events('update_message_flags', {
     add: marked,
     remove: { ...marked, message_details: z.optional(z.record(z.string(), unread)) },

@@ -34,6 +34,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'reactions.add': [3, 3],
   'reactions.remove': [3, 3],
+  'submessages.add': [3, 3],
 
   'messages.getReadReceipts': [3, 3],
   'messages.report': [3, 3],

@@ -62,11 +62,11 @@ describe('messages of a channel that the listener does not follow', () => {
 });
 
 describe('what a poll knows of channels', () => {
-  it('outlives messages, reactions, flags, presence and typing, and nothing else', () => {
+  it('outlives messages, reactions, submessages, flags, presence and typing, and nothing else', () => {
     const harmless = Object.keys(eventShapes)
       .map((name) => name.split('/')[0] as string)
       .filter((type) => isHarmless({ kind: 'event', payload: { type } } as ReadEntry));
-    const allowed = ['message', 'reaction', 'update_message_flags', 'presence', 'typing'];
+    const allowed = ['message', 'reaction', 'submessage', 'update_message_flags', 'presence', 'typing'];
     expect(harmless.filter((type) => !allowed.includes(type))).toEqual([]);
     expect(isHarmless({ kind: 'message' } as ReadEntry)).toBe(true);
   });

@@ -65,6 +65,17 @@ async function talk(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('messages.markAllAsRead', admin);
   await recorder.ask('messages.markChannelAsRead', admin, { stream_id });
   await recorder.ask('messages.markTopicAsRead', admin, { stream_id, topic_name: 'lunch' });
+  const { id: poll } = await recorder.ask('messages.send', member, {
+    type: 'channel',
+    to: 'general',
+    topic: 'lunch',
+    content: '/poll When?\n- Noon\n- One',
+  });
+  await recorder.ask('submessages.add', admin, {
+    message_id: poll,
+    msg_type: 'widget',
+    content: '{"type":"vote","key":"canned,0","vote":1}',
+  });
   const { reminder_id } = await recorder.ask('reminders.create', member, {
     message_id,
     scheduled_delivery_timestamp: 2_000_000_000,

@@ -44,7 +44,7 @@ export function mayConcern({ outside, queue, userId, unheard }: Listener, entry:
 }
 
 /** Types of events that change neither who follows a channel nor who may see what. */
-const HARMLESS = new Set(['message', 'reaction', 'update_message_flags', 'presence', 'typing']);
+const HARMLESS = new Set(['message', 'reaction', 'submessage', 'update_message_flags', 'presence', 'typing']);
 
 /** Whether an entry leaves it as it is which channels a listener hears of. */
 export const isHarmless = (entry: ReadEntry): boolean =>

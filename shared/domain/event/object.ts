@@ -1,6 +1,7 @@
 import type { Message } from '../../log/message.ts';
 import type { Payload, ReadEntry } from '../../log/slot.ts';
 import { type MessageNames, messageObject } from '../../model/message/object.ts';
+import { submessagesOnSend } from '../../model/message/submessage.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { anonymized } from '../../model/subscription/user-access.ts';
 import { isGravatar } from '../../model/user/object.ts';
@@ -21,8 +22,8 @@ export const eventOf = (payload: Payload, seq: number, queue: EventQueue): WireE
 export const heartbeat = (id: number): WireEvent => ({ type: 'heartbeat', id });
 
 /**
- * The `message` event (wire facts 14.3), without the sender's local id. Reactions are left out: each has an event of its
- * own after this one, and clients would count it twice.
+ * The `message` event (wire facts 14.3), without the sender's local id. Reactions and later submessages are left
+ * out: each has an event of its own after this one, and clients would count it twice.
  */
 export const messagePayload = (
   message: Message,
@@ -41,6 +42,7 @@ export const messagePayload = (
       clientGravatar: queue.clientGravatar,
     },
     [],
+    submessagesOnSend(message),
   ),
 });
 

@@ -3,6 +3,7 @@ import type { MessageSlot } from '../../log/slot.ts';
 import { revisionObject, visibleHistory } from '../../model/message/object.ts';
 import { allReactions, type Reaction, reactionObject } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
+import { allSubmessages, submessageObject } from '../../model/message/submessage.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import type { Table } from '../../table/table.ts';
 import type { Section, Snapshot } from './archive-file.ts';
@@ -43,6 +44,7 @@ async function exportedMessage(
 ) {
   const { id, senderId, channelId, topic, people } = message;
   const history = exportedHistory(message, scope, historyVisibility);
+  const submessages = allSubmessages(message).map((each) => submessageObject(id, each));
   return {
     id,
     sender_id: senderId,
@@ -55,6 +57,7 @@ async function exportedMessage(
     rendered_content: message.rendered,
     is_me_message: message.isMe,
     reactions: allReactions(message, stored).map(reactionObject),
+    ...(submessages.length > 0 && { submessages }),
     ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
     ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
     ...(history.length > 0 && { edit_history: await historyObjects(table, realm, id, history) }),

@@ -5,6 +5,7 @@ import { hasAlertWord } from '../../model/message/alert-word.ts';
 import { hasReceived, mayRead, messageFlags } from '../../model/message/message.ts';
 import { messageObject, type RenderOptions } from '../../model/message/object.ts';
 import { allReactions, reactionObject } from '../../model/message/reaction.ts';
+import { allSubmessages } from '../../model/message/submessage.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import { loadCompiledLinkifiers } from '../../model/realm/linkifiers.ts';
 import { anonymizedUser, type IsHidden, loadHidden } from '../../model/subscription/user-access.ts';
@@ -56,6 +57,7 @@ export async function serializeMessages(
           { ...names, ...(channel && { channelName: channel.name }) },
           options,
           reactions,
+          allSubmessages(message),
         ),
         flags: await flagsOf(reader, caller, message, starred.has(id)),
       };

@@ -10,6 +10,7 @@ import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doClaimFiles } from '../files/claim.ts';
 import type { StoredFile } from '../files/file.ts';
+import { widgetIn } from './widget.ts';
 
 /** What the sender decides about a channel or direct message. */
 export interface Draft {
@@ -66,6 +67,7 @@ export function doSend(
   const { place, rendered, before, policy, files = [] } = delivery;
   const id = numbers[before.length] as number;
   const mentions = mentionsIn(rendered, place.channelId !== undefined);
+  const widget = widgetIn(draft.content);
   const message: MessageEntry['message'] = {
     ...place,
     senderId,
@@ -78,6 +80,7 @@ export function doSend(
     readBySender: draft.readBySender,
     ...(mentions && { mentions }),
     ...(files.length > 0 && { files: files.map(({ pathId }) => pathId) }),
+    ...(widget !== undefined && { widget }),
     ...(token && { echo: token.echo }),
   };
   return {

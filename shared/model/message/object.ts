@@ -5,6 +5,7 @@ import { EMPTY_TOPIC_NAME, type HistoryVisibility } from '../realm/realm.ts';
 import { avatarUrlFor } from '../user/object.ts';
 import type { User } from '../user/user.ts';
 import type { ReactionObject } from './reaction.ts';
+import { type Submessage, submessageObject } from './submessage.ts';
 
 /** How a client wants messages rendered. */
 export interface RenderOptions {
@@ -32,12 +33,13 @@ export interface MessageNames {
   readonly isGuest: boolean;
 }
 
-/** The message object (wire facts 14.4), without flags. `reactions` are in display order. */
+/** The message object (wire facts 14.4), without flags. `reactions` and `submessages` are in display order. */
 export function messageObject(
   message: Message,
   names: MessageNames,
   options: RenderOptions,
   reactions: ReactionObject[],
+  submessages: readonly Submessage[],
 ) {
   const sender = names.users.get(message.senderId);
   const isChannel = message.channelId !== undefined;
@@ -65,7 +67,7 @@ export function messageObject(
     content_type: options.applyMarkdown ? ('text/html' as const) : ('text/x-markdown' as const),
     is_me_message: message.isMe,
     reactions,
-    submessages: [],
+    submessages: submessages.map((each) => submessageObject(message.id, each)),
     ...(message.edited !== undefined && { last_edit_timestamp: message.edited }),
     ...(message.moved !== undefined && { last_moved_timestamp: message.moved }),
     ...(history.length > 0 && {

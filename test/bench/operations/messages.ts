@@ -213,6 +213,15 @@ export const messageOperations: readonly Operation[] = [
     request: (message_id) => ({ path: { message_id }, parameters: { emoji_name: 'tada' } }),
   }),
   operation({
+    name: 'submessages.add',
+    as: 'guest',
+    repeatable: false,
+    prepare: async (call, n) => (await talked(call, 'member', `polls ${n}`, 1, '/poll Noon?\nYes'))[0] ?? 0,
+    request: (message_id) => ({
+      parameters: { message_id, msg_type: 'widget', content: '{"type":"vote","key":"canned,0","vote":1}' },
+    }),
+  }),
+  operation({
     name: 'messages.getReadReceipts',
     as: 'member',
     repeatable: true,

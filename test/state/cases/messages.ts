@@ -10,6 +10,7 @@ import { handler as updateFlags } from '../../../functions/messages/updateFlags.
 import { handler as markNarrow } from '../../../functions/messages/updateFlagsForNarrow.ts';
 import { handler as react } from '../../../functions/reactions/add.ts';
 import { handler as unreact } from '../../../functions/reactions/remove.ts';
+import { handler as addSubmessage } from '../../../functions/submessages/add.ts';
 import { handler as mute } from '../../../functions/topics/mute.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
 import { handler as type } from '../../../functions/typing/send.ts';
@@ -216,6 +217,20 @@ export const messageCases: readonly Case[] = [
       await done(realm, unreact, admin, THUMB, { path: { message_id } });
       const heard = await settle();
       expect(heard.member?.map(({ op }) => op)).toEqual(['add', 'remove']);
+      expect(heard.owner).toBeUndefined();
+    },
+  },
+  {
+    title: 'submessages stand with messages',
+    calls: [addSubmessage],
+    run: async (realm) => {
+      const { member, admin } = realm.people;
+      const message_id = await sent(realm, member, { people: [admin] }, '/poll Noon?');
+      const { settle } = await follow(realm);
+      const content = JSON.stringify({ type: 'new_option', idx: 1, option: 'One' });
+      await done(realm, addSubmessage, admin, { message_id, msg_type: 'widget', content });
+      const heard = await settle();
+      expect(heard.member?.map(({ type }) => type)).toEqual(['submessage']);
       expect(heard.owner).toBeUndefined();
     },
   },

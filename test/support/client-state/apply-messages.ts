@@ -120,6 +120,8 @@ export const applyMessages: Applying = {
   // Reactions stand with messages, which a registration does not tell.
   'reaction/add': () => {},
   'reaction/remove': () => {},
+  // So do submessages.
+  submessage: () => {},
   // Who is typing is never part of the state.
   'typing/start': () => {},
   'typing/stop': () => {},
