@@ -20,7 +20,7 @@ const floors = [
   ),
   ['files'].map(inDomain),
   ['send', 'reaction', 'submessage', 'group-edit', 'profile', 'push', 'mail-out'].map(inDomain),
-  ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts', 'scheduled'].map(inDomain),
+  ['fetch', 'edit', 'channel-edit', 'mail', 'typing', 'drafts', 'navigation', 'scheduled'].map(inDomain),
   ['flags', 'retention', 'move', 'subscribe', 'export'].map(inDomain),
   ['invite'].map(inDomain),
   ['account', 'event', 'job'].map(inDomain),

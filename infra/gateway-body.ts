@@ -43,7 +43,7 @@ type PathItem = { readonly [M in Lowercase<Method | 'HEAD'>]?: FunctionMethod } 
 
 /** The names in braces of a path, in order. */
 const variablesOf = (path: string): string[] =>
-  [...path.matchAll(/\{([^}+]+)\}/g)].map((match) => match[1] ?? '');
+  [...path.matchAll(/\{([^}+]+)\+?\}/g)].map((match) => match[1] ?? '');
 
 const pathParameter = (name: string): PathParameter => ({
   name,
@@ -63,7 +63,7 @@ const checkRoutes = (endpoints: readonly Endpoint[]): void => {
     if (other !== undefined && other !== owner) throw new Error(`${complaint}: ${other} and ${owner}.`);
     owners.set(place, owner);
   };
-  for (const { id, method, path } of endpoints) {
+  for (const { id, method, gatewayPath: path } of endpoints) {
     claim(`${method} ${path}`, id, `Two endpoints answer ${method} ${path}`);
     const segments = path.split('/');
     for (const [level, segment] of segments.entries()) {
@@ -86,7 +86,7 @@ const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
 
 const functionMethod = (endpoint: Endpoint, method: string, target: Target): FunctionMethod => ({
   operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
-  parameters: variablesOf(endpoint.path).map(pathParameter),
+  parameters: variablesOf(endpoint.gatewayPath).map(pathParameter),
   responses: { 200: { description: endpoint.description } },
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
@@ -144,7 +144,7 @@ export const gatewayBody = (
   targetOf: (endpoint: Endpoint) => Target,
 ) => {
   checkRoutes(endpoints);
-  const byPath = Map.groupBy(endpoints, (endpoint) => endpoint.path);
+  const byPath = Map.groupBy(endpoints, ({ gatewayPath }) => gatewayPath);
   const paths: Readonly<Record<string, PathItem>> = {
     '/': { 'x-amazon-apigateway-any-method': toAccount() },
     // No other path exists. Without this the gateway would refuse other paths for a missing AWS signature.
@@ -156,7 +156,7 @@ export const gatewayBody = (
         path,
         {
           'x-amazon-apigateway-any-method': {
-            parameters: variablesOf(path).map((name) => pathParameter(name.replace('+', ''))),
+            parameters: variablesOf(path).map(pathParameter),
             ...unknownPage(),
           },
         },

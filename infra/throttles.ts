@@ -33,7 +33,7 @@ export const throttles = (
   methodOptions: Object.fromEntries(
     endpoints
       .filter(isHeavy)
-      .flatMap((endpoint) => methodsOf(endpoint).map((method) => `${endpoint.path}/${method}`))
+      .flatMap((endpoint) => methodsOf(endpoint).map((method) => `${endpoint.gatewayPath}/${method}`))
       .map((place) => [place, throttle(Math.max(1, Math.floor(requestsPerSecond / heavyPart)))]),
   ),
 });

@@ -15,6 +15,7 @@ import * as flags from './flags.ts';
 import * as invites from './invites.ts';
 import * as linkifiers from './linkifiers.ts';
 import * as messages from './messages.ts';
+import * as navigationViews from './navigation-views.ts';
 import * as pages from './pages.ts';
 import * as playgrounds from './playgrounds.ts';
 import * as presence from './presence.ts';
@@ -59,6 +60,7 @@ const areas: readonly object[] = [
   reactions,
   realm,
   reminders,
+  navigationViews,
   savedSnippets,
   scheduledMessages,
   server,

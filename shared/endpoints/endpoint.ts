@@ -86,7 +86,10 @@ export const requestSizeOf = ({ size, access }: Pick<Endpoint, 'size' | 'access'
 interface Declaration<P extends Record<string, Parameter>, R> {
   /** `area.verb`: the handler is `functions/area/verb.ts`, and the Lambda is named after it. */
   readonly id: string;
-  /** The method and the path from the root, with `{name}` for a path parameter. */
+  /**
+   * The method and the path from the root, with `{name}` for a path parameter. At the end, `{name+}` takes the rest of the
+   * path with its slashes.
+   */
   readonly route: `${Method} /${string}`;
   /** Where its rules are defined: sections of the specification or of the wire facts, or a page of Zulip's. */
   readonly source: string;
@@ -127,7 +130,10 @@ interface Declaration<P extends Record<string, Parameter>, R> {
 export interface Endpoint<P extends Record<string, Parameter> = Record<string, Parameter>, R = unknown>
   extends Declaration<P, R> {
   readonly method: Method;
+  /** The path as documents show it, with `{name}` for every path parameter. */
   readonly path: string;
+  /** The path as the gateway knows it, which may end with `{name+}`. */
+  readonly gatewayPath: string;
   readonly parameters: P;
   readonly reply: z.ZodMiniType<R>;
   readonly errors: readonly ErrorCode[];
@@ -150,7 +156,7 @@ export function endpoint<P extends Record<string, Parameter> = NoFields, R = NoF
   declaration: Declaration<P, R>,
 ): Endpoint<P, R> {
   const { access, route, needs = { table: reads } } = declaration;
-  const [method, path] = route.split(' ') as [Method, string];
+  const [method, gatewayPath] = route.split(' ') as [Method, string];
   const settings = [...(needs.settings ?? []), 'API_RATE_LIMIT'] as const;
   return {
     parameters: {} as P,
@@ -158,7 +164,8 @@ export function endpoint<P extends Record<string, Parameter> = NoFields, R = NoF
     errors: [],
     ...declaration,
     method,
-    path,
+    path: gatewayPath.replace('+}', '}'),
+    gatewayPath,
     needs: access === 'anyone' ? needs : { ...needs, settings, countsRequests: true },
   };
 }

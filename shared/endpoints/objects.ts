@@ -263,6 +263,13 @@ export const reminderFields = {
   reminder_target_message_id: z.int(),
 } as const;
 
+/** A navigation view (companion facts 2.5). */
+export const navigationViewFields = {
+  fragment: z.string(),
+  is_pinned: z.boolean(),
+  name: z.nullable(z.string()),
+} as const;
+
 /** A draft of a message (companion facts 2.1). */
 export const draftFields = {
   id: z.int(),

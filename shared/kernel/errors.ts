@@ -150,6 +150,7 @@ export const problems = {
   scheduledDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such scheduled message.'),
   reminderDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such reminder.'),
   draftDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such draft.'),
+  viewDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such navigation view.'),
   snippetDoesNotExist: problem('BAD_REQUEST', 404, 'There is no such saved snippet.'),
   emojiDoesNotExist: problem(
     'BAD_REQUEST',

@@ -29,6 +29,7 @@ const areas: Readonly<Record<string, string>> = {
   scheduledMessages: "The caller's messages that are sent later",
   reminders: "The caller's reminders of messages",
   drafts: "The caller's drafts of messages",
+  navigationViews: "The caller's navigation views",
   savedSnippets: "The caller's saved snippets of text",
   presence: 'Who is online',
   settings: "The caller's own settings",

@@ -10,6 +10,7 @@ import {
   forEachSetting,
   linkifierFields,
   messageFields,
+  navigationViewFields,
   playgroundFields,
   profileFieldFields,
   reminderFields,
@@ -252,6 +253,14 @@ const peopleEvents = {
     add: { drafts: z.array(z.object(draftFields)) },
     update: { draft: z.object(draftFields) },
     remove: { draft_id: z.int() },
+  }),
+  ...events('navigation_view', {
+    add: { navigation_view: z.object(navigationViewFields) },
+    update: {
+      fragment: z.string(),
+      data: z.object({ is_pinned: z.optional(z.boolean()), name: z.optional(z.string()) }),
+    },
+    remove: { fragment: z.string() },
   }),
   ...events('saved_snippets', {
     add: { saved_snippet: z.object(savedSnippetFields) },

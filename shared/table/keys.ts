@@ -96,6 +96,7 @@ export const itemKinds = {
   draft: item('{realm}/user/{userId:n}', 'draft/{draftId:n}'),
   draftCount: item('{realm}/user/{userId:n}', 'drafts'),
   snippet: item('{realm}/user/{userId:n}', 'snippet/{snippetId:n}'),
+  navigationViews: item('{realm}/user/{userId:n}', 'navigationViews'),
   pushed: item('{realm}/user/{userId:n}', 'pushed'),
   sent: item('{realm}/user/{userId:n}', 'sent/{token}'),
   password: item('{realm}/user/{userId:n}', 'password'),

@@ -87,6 +87,10 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'drafts.replace': [3, 2],
   'drafts.delete': [3, 2],
 
+  'navigationViews.list': [2, 1],
+  'navigationViews.add': [3, 2],
+  'navigationViews.update': [3, 2],
+  'navigationViews.remove': [3, 2],
   'savedSnippets.list': [2, 1],
   'savedSnippets.create': [3, 2],
   'savedSnippets.update': [3, 2],

@@ -7,7 +7,13 @@ import { endpoints } from './fixtures/declarations.ts';
 const [example = expect.fail('no fixture')] = endpoints;
 
 /** The example endpoint at another route. */
-const at = (id: string, method: Method, path: string): Endpoint => ({ ...example, id, method, path });
+const at = (id: string, method: Method, path: string): Endpoint => ({
+  ...example,
+  id,
+  method,
+  path,
+  gatewayPath: path,
+});
 
 const bodyOf = (...routes: Endpoint[]) =>
   gatewayBody('Test', routes, ({ id }) => ({ uri: `call:${id}`, credentials: 'the gateway' }));

@@ -109,7 +109,7 @@ describe('the resources that declarations do not name', () => {
       Object.keys(resources).filter((id) => resources[id]?.Type === 'AWS::ApiGateway::Deployment');
     const { endpoints, workers } = fixtures;
     const [first = expect.fail('no endpoint'), ...rest] = endpoints;
-    const renamed = [{ ...first, path: '/api/v1/other' }, ...rest];
+    const renamed = [{ ...first, gatewayPath: '/api/v1/other' }, ...rest];
     const same = synthesized(bundles, join(folder, 'same'), fixtures, { context });
     const moved = synthesized(bundles, join(folder, 'moved'), { endpoints: renamed, workers }, { context });
     expect(deploymentOf(same)).toEqual(deploymentOf(template));

@@ -32,6 +32,7 @@ const more: readonly Endpoint[] = Array.from(
     ...(endpoints[i] ?? like),
     id: `area${Math.floor(i / perArea)}.toy${i}`,
     path: `/api/v1/area${Math.floor(i / perArea)}/toy${i}`,
+    gatewayPath: `/api/v1/area${Math.floor(i / perArea)}/toy${i}`,
   }),
 );
 const messagesToy = { ...(more[0] ?? like), id: 'messages.toy' };

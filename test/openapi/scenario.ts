@@ -176,6 +176,11 @@ async function gather({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('drafts.list', member);
   await recorder.ask('drafts.replace', member, { draft_id: drafts[0], draft });
   await recorder.ask('drafts.delete', member, { draft_id: drafts[0] });
+  const fragment = 'narrow/is/alerted';
+  await recorder.ask('navigationViews.add', member, { fragment, is_pinned: true, name: 'Alerts' });
+  await recorder.ask('navigationViews.list', member);
+  await recorder.ask('navigationViews.update', member, { fragment, is_pinned: false });
+  await recorder.ask('navigationViews.remove', member, { fragment });
   const { saved_snippet_id } = await recorder.ask('savedSnippets.create', member, {
     title: 'Welcome',
     content: 'Nice to *see* you here!',

@@ -7,7 +7,12 @@ const routes = endpoints
   .map((endpoint) => ({
     endpoint,
     variables: endpoint.path.split('{').length - 1,
-    address: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    address: new RegExp(
+      `^${endpoint.gatewayPath
+        .replaceAll('.', '\\.')
+        .replace(/\{\w+\+\}/, '.+')
+        .replace(/\{\w+\}/g, '[^/]+')}$`,
+    ),
   }))
   .sort((one, other) => one.variables - other.variables);
 

@@ -74,6 +74,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   draft: 'A message that the user has not sent yet.',
   draftCount: 'How many drafts the user has.',
   snippet: 'A text that the user saved for later.',
+  navigationViews: 'The navigation views of the user.',
   pushed: 'Messages of which devices of the user show a notification, as far as is known.',
   sent: 'A send with this queue and local id was done.',
   member: 'The inverse of membership; number 0 lists those who are arriving in a large group.',

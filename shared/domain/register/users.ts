@@ -13,6 +13,7 @@ import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { draftObject, loadDrafts } from '../drafts/draft.ts';
 import { mutedUserObject } from '../flags/mute.ts';
 import { mayInvite } from '../invite/check.ts';
+import { loadNavigationViews, viewObject } from '../navigation/view.ts';
 import { legacyPresences, shownPresences, slimPresences } from '../presence/object.ts';
 import { loadPresences, seconds, updateId } from '../presence/presence.ts';
 import { loadStatuses, statusObject } from '../presence/status.ts';
@@ -205,6 +206,10 @@ export const userSections: Sections = {
   },
   alert_words: ({ caller }) => ({ alert_words: caller.user.alertWords ?? [] }),
   muted_users: ({ caller }) => ({ muted_users: mutedBy(caller.user).map(mutedUserObject) }),
+  navigation_views: async ({ outside, caller }) => {
+    const { views } = await loadNavigationViews(outside.table, caller.realmId, caller.user.userId);
+    return { navigation_views: views.map(viewObject) };
+  },
   saved_snippets: async ({ outside, caller }) => {
     const snippets = await loadSnippets(outside.table, caller.realmId, caller.user.userId);
     return { saved_snippets: snippets.map(snippetObject) };

@@ -13,6 +13,22 @@ const toSnippet = (name: string, parameters: Readonly<Record<string, unknown>> =
     request: (saved_snippet_id) => ({ path: { saved_snippet_id }, parameters }),
   });
 
+const newView = async (call: Call): Promise<string> => {
+  const fragment = `narrow/topic/${crypto.randomUUID()}`;
+  await call('navigationViews.add', 'guest', { fragment, is_pinned: true, name: fragment });
+  return fragment;
+};
+
+/** Does something with a navigation view that is added for it. */
+const toView = (name: string, parameters: Readonly<Record<string, unknown>> = {}): Operation =>
+  operation({
+    name,
+    as: 'guest',
+    repeatable: false,
+    prepare: newView,
+    request: (fragment) => ({ path: { fragment }, parameters }),
+  });
+
 /** A draft to a channel. */
 const draftTo = async (call: Call) => ({
   type: 'stream',
@@ -49,6 +65,16 @@ const newUser = async (call: Call, label: string): Promise<number> =>
 
 /** What belongs to one person alone: drafts and saved snippets. */
 export const personalOperations: readonly Operation[] = [
+  plain('navigationViews.list', 'guest'),
+  operation({
+    name: 'navigationViews.add',
+    as: 'guest',
+    repeatable: false,
+    prepare: async () => `narrow/topic/${crypto.randomUUID()}`,
+    request: (fragment) => ({ parameters: { fragment, is_pinned: true, name: fragment } }),
+  }),
+  toView('navigationViews.update', { is_pinned: false }),
+  toView('navigationViews.remove'),
   plain('savedSnippets.list', 'guest'),
   operation({
     name: 'savedSnippets.create',

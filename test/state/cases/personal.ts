@@ -4,6 +4,9 @@ import { handler as updateStorage } from '../../../functions/bots/updateStorage.
 import { handler as createDrafts } from '../../../functions/drafts/create.ts';
 import { handler as deleteDraft } from '../../../functions/drafts/delete.ts';
 import { handler as replaceDraft } from '../../../functions/drafts/replace.ts';
+import { handler as addView } from '../../../functions/navigationViews/add.ts';
+import { handler as removeView } from '../../../functions/navigationViews/remove.ts';
+import { handler as updateView } from '../../../functions/navigationViews/update.ts';
 import { handler as addReminder } from '../../../functions/reminders/create.ts';
 import { handler as removeReminder } from '../../../functions/reminders/delete.ts';
 import { handler as createSnippet } from '../../../functions/savedSnippets/create.ts';
@@ -36,6 +39,23 @@ export const personalCases: readonly Case[] = [
       await done(realm, updateSnippet, member, { title: 'Hi' }, { path });
       await settle();
       await done(realm, deleteSnippet, member, {}, { path });
+      await settle();
+    },
+  },
+  {
+    title: 'navigation views come, change and go, and nobody else hears of it (companion facts 2.5)',
+    calls: [addView, updateView, removeView],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      const fragment = 'narrow/is/alerted';
+      await done(realm, addView, member, { fragment: 'inbox', is_pinned: true });
+      await done(realm, addView, member, { fragment, is_pinned: true, name: 'Alerts' });
+      expect(Object.keys(await settle())).toEqual(['member']);
+      const path = { fragment };
+      await done(realm, updateView, member, { is_pinned: false, name: 'Words' }, { path });
+      await settle();
+      await done(realm, removeView, member, {}, { path });
       await settle();
     },
   },

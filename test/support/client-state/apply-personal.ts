@@ -2,6 +2,16 @@ import type { Applying, Json } from './known.ts';
 
 /** What clients make of events about what belongs to their user alone. */
 export const applyPersonal: Applying = {
+  'navigation_view/add': ({ state }, { navigation_view }) =>
+    void state.navigation_views.push(navigation_view),
+  'navigation_view/update': ({ state }, { fragment, data }) => {
+    state.navigation_views = state.navigation_views.map((each: Json) =>
+      each.fragment === fragment ? { ...each, ...data } : each,
+    );
+  },
+  'navigation_view/remove': ({ state }, { fragment }) => {
+    state.navigation_views = state.navigation_views.filter((each: Json) => each.fragment !== fragment);
+  },
   'saved_snippets/add': ({ state }, { saved_snippet }) => void state.saved_snippets.push(saved_snippet),
   'saved_snippets/update': ({ state }, { saved_snippet }) => {
     state.saved_snippets = state.saved_snippets.map((each: Json) =>
