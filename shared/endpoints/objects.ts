@@ -76,7 +76,7 @@ export const messageFields = {
       id: z.int(),
       message_id: z.int(),
       sender_id: z.int(),
-      msg_type: z.literal('widget'),
+      msg_type: z.string(),
       /** JSON text. */
       content: z.string(),
     }),
