@@ -1,4 +1,4 @@
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   type CfnFunction,
@@ -11,9 +11,8 @@ import { AssetHashType, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Needs } from '../shared/endpoints/endpoint.ts';
 import { CODE, NAMESPACE } from '../shared/kernel/outside.ts';
-import { accept } from './accepted.ts';
 import type { Bundle } from './build.ts';
-import { environment, grants, type Resources, wideGrants } from './resources.ts';
+import { environment, type Resources } from './resources.ts';
 
 /** The fields of a declaration that concern its function, for endpoints and workers. */
 export interface Declaration {
@@ -39,8 +38,8 @@ export interface DeclaredFunctionProps {
 }
 
 /**
- * A Lambda made from a declaration, with the usual defaults. Two resources: the function, and its own role, which allows
- * only the declared needs and writes to its area's log group.
+ * A Lambda made from a declaration, with the usual defaults. Its role allows only the declared needs and writes to its
+ * area's log group (`function-roles.ts`).
  */
 export class DeclaredFunction extends Construct {
   readonly name: string;
@@ -52,24 +51,7 @@ export class DeclaredFunction extends Construct {
     this.name = `${Stack.of(this).stackName}-${declaration.id.replace('.', '-')}`;
 
     const logGroup = resources.logs.groupOf(declaration.id);
-    const areaLogs = new PolicyStatement({
-      sid: 'AreaLogs',
-      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [logGroup.logGroupArn],
-    });
-    const traces = new PolicyStatement({
-      sid: 'Traces',
-      actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-      resources: ['*'],
-    });
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: {
-        needs: new PolicyDocument({
-          statements: [...grants(declaration.needs, resources), ...triggerGrants, areaLogs, traces],
-        }),
-      },
-    });
+    const role = resources.roles.roleOf({ ...declaration, triggerGrants }, resources);
     this.lambda = new Lambda(this, 'Function', {
       functionName: this.name,
       description: declaration.description,
@@ -93,11 +75,5 @@ export class DeclaredFunction extends Construct {
     });
     // The CDK's own way adds a separate policy to each role.
     (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
-    const unnamed = 'Traces of X-Ray belong to no resource that could be named.';
-    accept(role, {
-      'AwsSolutions-IAM5[Resource::*]': unnamed,
-      'Serverless-LambdaStarPermissions': unnamed,
-      ...wideGrants(declaration.needs, resources),
-    });
   }
 }

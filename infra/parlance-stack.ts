@@ -19,6 +19,7 @@ import { configuredNeeds, configuredWorkers } from './configured-needs.ts';
 import { type Deployment, deploymentOf } from './deployment-settings.ts';
 import { Distribution } from './distribution.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import { FunctionRoles } from './function-roles.ts';
 import { ListenerFunction } from './listener-function.ts';
 import { MailIntake } from './mail-intake.ts';
 import { operatorSettingsOf } from './operator-settings.ts';
@@ -83,6 +84,7 @@ export class ParlanceStack extends Stack {
       key: needs.some(({ key }) => key) ? this.key() : undefined,
       settings,
       logs: new AreaLogs(this, 'Logs', deployment.logRetentionDays),
+      roles: new FunctionRoles(this, 'Roles'),
       site: Lazy.string({ produce: () => distribution.url }),
     };
 

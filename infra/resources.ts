@@ -1,4 +1,4 @@
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -11,6 +11,19 @@ import { type AreaLogs, upperCamel } from './area-logs.ts';
 import type { ChatTable } from './chat-table.ts';
 import type { PrivateBucket } from './private-bucket.ts';
 
+/** What the role of a function depends on. */
+export interface Rights {
+  readonly id: string;
+  readonly needs: Needs;
+  /** Grants for its trigger, in addition to those for its needs. */
+  readonly triggerGrants?: readonly PolicyStatement[];
+}
+
+/** The roles of the functions (`function-roles.ts`). */
+interface Roles {
+  readonly roleOf: (rights: Rights, resources: Resources) => Role;
+}
+
 /** Everything that a function may need, by the names that declarations use. */
 export interface Resources {
   readonly table: ChatTable;
@@ -22,6 +35,7 @@ export interface Resources {
   /** The settings of the operator, by the names of the environment variables. */
   readonly settings: ReadonlyMap<string, string>;
   readonly logs: AreaLogs;
+  readonly roles: Roles;
   /** The address of the service. Only what the API does not call may depend on it: CloudFront depends on the API. */
   readonly site: string;
 }

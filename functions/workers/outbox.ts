@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
+import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { runJob } from '../../shared/domain/job/run.ts';
+import { deliverDue } from '../../shared/domain/scheduled/deliver.ts';
 import { outbox } from '../../shared/endpoints/workers.ts';
 import { servesQueue } from '../../shared/serve/worker.ts';
 
@@ -20,6 +22,21 @@ const job = z.object({
   job: z.string(),
 });
 
-export const handler = servesQueue(outbox, (outside, { body, deadline }) =>
-  runJob(outside, job.parse(body), deadline),
+/** Something that is due at a time. */
+const due = z.object({
+  kind: z.literal('due'),
+  realm: z.string(),
+  userId: z.int(),
+  what: z.enum(['message', 'reminder', 'invitation']),
+  id: z.int(),
+  at: z.int(),
+});
+
+export const handler = servesQueue(
+  outbox,
+  (outside, { body, deadline }, { queues }) => {
+    const work = z.union([job, due]).parse(body);
+    return work.kind === 'due' ? deliverDue(outside, queues, work) : runJob(outside, work, deadline);
+  },
+  { queues: sqsQueues },
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { DUE } from '../domain/scheduled/due.ts';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { reminderFields } from './objects.ts';
 import { integer, optional, pathId, text } from './parameter.ts';
@@ -25,7 +25,7 @@ export const createReminder = endpoint({
     note: optional(text('A note to oneself, at most 500 characters.')),
   },
   reply: z.object({ reminder_id: z.int() }),
-  needs: { table: writes, queues: [DUE] },
+  needs: { table: writes, queues: [OUTBOX] },
 });
 
 export const deleteReminder = endpoint({

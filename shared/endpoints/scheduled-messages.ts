@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { DUE } from '../domain/scheduled/due.ts';
+import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { scheduledMessageFields } from './objects.ts';
 import { boolean, integer, json, optional, pathId, text, word } from './parameter.ts';
@@ -23,7 +23,7 @@ const scheduled_delivery_timestamp = integer(
   1e11,
 );
 
-const needs = { table: [...writes, 'DeleteItem'], queues: [DUE] } as const;
+const needs = { table: [...writes, 'DeleteItem'], queues: [OUTBOX] } as const;
 
 /** Those of sending. */
 const errors = [

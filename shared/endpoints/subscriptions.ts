@@ -47,6 +47,16 @@ export const listSubscriptions = endpoint({
   }),
 });
 
+/** The errors and the grants of joining and creating channels. */
+const joining = {
+  errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
+  needs: {
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    queues: [OUTBOX],
+    settings: ['WEB_PUBLIC_STREAMS_ENABLED'],
+  },
+} as const;
+
 export const addSubscriptions = endpoint({
   id: 'subscriptions.add',
   route: 'POST /api/v1/users/me/subscriptions',
@@ -94,12 +104,7 @@ export const addSubscriptions = endpoint({
     unauthorized: z.optional(z.array(z.string())),
     new_subscription_messages_sent: z.optional(z.boolean()),
   }),
-  errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
-  needs: {
-    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
-    queues: [OUTBOX],
-    settings: ['WEB_PUBLIC_STREAMS_ENABLED'],
-  },
+  ...joining,
   timeout: 28,
 });
 
@@ -159,8 +164,7 @@ export const changeSubscriptions = endpoint({
     removed: z.array(z.string()),
     not_removed: z.array(z.string()),
   }),
-  errors: addSubscriptions.errors,
-  needs: addSubscriptions.needs,
+  ...joining,
   timeout: 28,
 });
 

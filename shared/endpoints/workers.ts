@@ -1,6 +1,5 @@
 import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
-import { DUE } from '../domain/scheduled/due.ts';
 import { SEARCH } from '../domain/search/pointer.ts';
 import { SEARCH_QUEUE } from '../domain/search/wake-up.ts';
 import { type Needs, reads, writes } from './endpoint.ts';
@@ -51,11 +50,15 @@ export type Worker = QueueWorker | ScheduledWorker;
 export const outbox: QueueWorker = {
   id: OUTBOX,
   description:
-    'Finishes large moves of messages, and notifies users of new subscriptions and topics of moves; while it fails, all of ' +
-    'this is delayed.',
+    'Finishes large moves of messages, notifies users of new subscriptions and topics of moves, and sends scheduled messages ' +
+    'and reminders; while it fails, all of this is delayed, and scheduled messages fail after ten minutes.',
   // A queue message only wakes the worker, and any run does all of the work, so a duplicate costs one read.
   queue: { name: OUTBOX, batchSize: 10, maxReceives: 3 },
-  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  needs: {
+    table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
+    queues: [OUTBOX, PUSH, MAIL_OUT],
+    settings: ['MAIL_DOMAIN'],
+  },
   // Visibility policies of 10,000 users take half of it.
   timeout: 90,
   memory: 512,
@@ -63,33 +66,11 @@ export const outbox: QueueWorker = {
 
 export const outboxSweep: ScheduledWorker = {
   id: 'outbox-sweep',
-  description: 'Wakes the outbox worker if jobs are left and its queue message was lost.',
+  description:
+    'Wakes the outbox worker for what is due soon, and for jobs whose queue message was lost; while it fails, what was ' +
+    'scheduled is not sent.',
   schedule: { everyMinutes: 5 },
   needs: { table: ['Query'], queues: [OUTBOX, MAIL_OUT] },
-  timeout: 60,
-  memory: 256,
-};
-
-export const due: QueueWorker = {
-  id: DUE,
-  description:
-    'Sends scheduled messages, reminders of messages, and those of invitations; while it fails, they are late, and messages fail after ten minutes.',
-  queue: { name: DUE, batchSize: 10, maxReceives: 3 },
-  needs: {
-    table: [...writes, 'DeleteItem'],
-    queues: [DUE, PUSH, MAIL_OUT],
-    settings: ['MAIL_DOMAIN'],
-  },
-  timeout: 60,
-  memory: 512,
-};
-
-export const dueSweep: ScheduledWorker = {
-  id: 'due-sweep',
-  description:
-    'Wakes the worker for what is due in the next minutes; while it fails, what was scheduled is not sent.',
-  schedule: { everyMinutes: 5 },
-  needs: { table: ['Query'], queues: [DUE] },
   timeout: 60,
   memory: 256,
 };
@@ -216,7 +197,5 @@ export const workers: readonly Worker[] = [
   pushSweep,
   outbox,
   outboxSweep,
-  due,
-  dueSweep,
   search,
 ];

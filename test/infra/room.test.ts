@@ -35,10 +35,20 @@ const more: readonly Endpoint[] = Array.from(
     gatewayPath: `/api/v1/area${Math.floor(i / perArea)}/toy${i}`,
   }),
 );
-const messagesToy = { ...(more[0] ?? like), id: 'messages.toy' };
+const toy = (id: string, needs: Endpoint['needs']): Endpoint => ({
+  ...like,
+  id,
+  path: `/api/v1/${id.replace('.', '/')}`,
+  needs,
+});
+const messagesToy = toy(
+  'messages.toy',
+  endpoints.find(({ id }) => id === 'messages.get')?.needs ?? like.needs,
+);
+const otherToy = toy('messages.other', { table: ['GetItem'] });
 const bundles: Bundles = {
   ...standIns,
-  ...Object.fromEntries([messagesToy, ...more].map(({ id }) => [id, bundle])),
+  ...Object.fromEntries([messagesToy, otherToy, ...more].map(({ id }) => [id, bundle])),
 };
 
 /** The longest name that a stack may have, which all its functions begin with. */
@@ -49,7 +59,8 @@ const stackOf = (name: string, these: readonly Endpoint[], context: Readonly<Rec
 
 const stacks = {
   now: wholeStack({}),
-  oneMore: stackOf('oneMore', [messagesToy, ...endpoints]),
+  'messages.toy': stackOf('oneMore', [messagesToy, ...endpoints]),
+  'messages.other': stackOf('another', [otherToy, ...endpoints]),
   grown: stackOf('grown', [...more, ...endpoints]),
   everything: stackOf('everything', [...more, ...endpoints], { ...everySetting, stackName }),
 };
@@ -81,15 +92,16 @@ describe('with as many endpoints as are planned', () => {
   });
 });
 
-test('an endpoint costs two resources: its function and its role', () => {
-  const added = Object.entries(stacks.oneMore.resources).filter(([id]) => !stacks.now.resources[id]);
+test.each([
+  ['one resource, its function, where its area has a role with its rights', 'messages.toy', []],
+  ['two, its function and its role, otherwise', 'messages.other', ['AWS::IAM::Role']],
+] as const)('an endpoint costs %s', (_, id, roles) => {
+  const stack = stacks[id];
+  const added = Object.entries(stack.resources).filter(([name]) => !stacks.now.resources[name]);
   // Another document of the API is deployed anew, in the place of the deployment before.
-  expect(added.map(([, { Type }]) => Type).sort()).toEqual([
-    'AWS::ApiGateway::Deployment',
-    'AWS::IAM::Role',
-    'AWS::Lambda::Function',
-  ]);
-  expect(countOf(stacks.oneMore) - countOf(stacks.now)).toBe(2);
+  const types = ['AWS::ApiGateway::Deployment', ...roles, 'AWS::Lambda::Function'];
+  expect(added.map(([, { Type }]) => Type).sort()).toEqual(types);
+  expect(countOf(stack) - countOf(stacks.now)).toBe(1 + roles.length);
 });
 
 test('a function stays in the same policy when others come, so that no deployment takes its permission away', () => {

@@ -3,8 +3,8 @@ import { handler as invite } from '../../functions/invites/create.ts';
 import { handler as inviteLink } from '../../functions/invites/createLink.ts';
 import { handler as list } from '../../functions/invites/list.ts';
 import { handler as revoke } from '../../functions/invites/revoke.ts';
-import { handler as worker } from '../../functions/workers/due.ts';
-import { handler as sweep } from '../../functions/workers/due-sweep.ts';
+import { handler as worker } from '../../functions/workers/outbox.ts';
+import { handler as sweep } from '../../functions/workers/outbox-sweep.ts';
 import { joinByInvitation } from '../../shared/domain/account/join.ts';
 import type { Due } from '../../shared/domain/scheduled/due.ts';
 import { loadLink } from '../../shared/model/user/link.ts';
@@ -30,7 +30,7 @@ const dueIn = async ({ outside, realm }: TestRealm): Promise<Due[]> => {
 };
 
 async function run(realm: TestRealm, ...dues: readonly Due[]): Promise<void> {
-  const messages = dues.map((due) => queued(JSON.stringify(due)));
+  const messages = dues.map((due) => queued(JSON.stringify({ kind: 'due', ...due })));
   expect(await runQueue(realm, worker, messages)).toEqual({ batchItemFailures: [] });
 }
 
@@ -88,7 +88,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
 
   it('are not before their time', async () => {
     const realm = await withMailbox(await newRealm());
-    await workOf(realm, 'due');
+    await workOf(realm, 'outbox');
     const dues = await invited(realm, 'ada@example.com');
     await run(realm, ...dues);
     expect([await dueIn(realm), await leftIn(realm)]).toEqual([dues, []]);
@@ -96,7 +96,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
 
   it('wake the worker by the sweep', async () => {
     const realm = await withMailbox(await newRealm());
-    const work = await workOf(realm, 'due');
+    const work = await workOf(realm, 'outbox');
     const [due] = await invited(realm, 'ada@example.com');
     realm.pass((8 * DAY + 1) * 1000);
     await runSchedule(realm, sweep);

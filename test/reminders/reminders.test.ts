@@ -4,7 +4,7 @@ import { handler as remove } from '../../functions/messages/delete.ts';
 import { handler as create } from '../../functions/reminders/create.ts';
 import { handler as drop } from '../../functions/reminders/delete.ts';
 import { handler as list } from '../../functions/reminders/list.ts';
-import { handler as worker } from '../../functions/workers/due.ts';
+import { handler as worker } from '../../functions/workers/outbox.ts';
 import { MAX_REMINDERS } from '../../shared/domain/scheduled/reminder.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { meanwhile, mishaps, unheard } from '../support/faults.ts';
@@ -24,7 +24,14 @@ async function reminded(realm: TestRealm, as: Person, message_id: number, note?:
   const { status, body } = await realm.call(create, as, given);
   expect([status, body.msg]).toEqual([200, '']);
   const id = body.reminder_id as number;
-  return { realm: realm.realm, userId: as.userId, what: 'reminder', id, at: scheduled_delivery_timestamp };
+  return {
+    kind: 'due',
+    realm: realm.realm,
+    userId: as.userId,
+    what: 'reminder',
+    id,
+    at: scheduled_delivery_timestamp,
+  };
 }
 
 const listed = async (realm: TestRealm, as: Person) => (await realm.call(list, as)).body.reminders;

@@ -4,8 +4,8 @@ import { handler as create } from '../../functions/scheduledMessages/create.ts';
 import { handler as list } from '../../functions/scheduledMessages/list.ts';
 import { handler as update } from '../../functions/scheduledMessages/update.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
-import { handler as worker } from '../../functions/workers/due.ts';
-import { handler as sweep } from '../../functions/workers/due-sweep.ts';
+import { handler as worker } from '../../functions/workers/outbox.ts';
+import { handler as sweep } from '../../functions/workers/outbox-sweep.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { meanwhile, mishaps, unheard } from '../support/faults.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
@@ -28,6 +28,7 @@ async function scheduled(realm: TestRealm, as: Person, given: object = {}, secon
   return {
     realm: realm.realm,
     userId: as.userId,
+    kind: 'due',
     what: 'message',
     id: body.scheduled_message_id as number,
     at,
@@ -92,7 +93,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
   it('leaves alone what is not due yet, has another time, or was deleted', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
-    const work = await workOf(realm, 'due');
+    const work = await workOf(realm, 'outbox');
     const due = await scheduled(realm, member);
     expect(await run(realm, due)).toBe(0);
     expect(await listed(realm, member)).toHaveLength(1);
@@ -171,7 +172,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
   it('is woken at the time: at once for what is due soon, else by the sweep', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
-    const work = await workOf(realm, 'due');
+    const work = await workOf(realm, 'outbox');
     const soon = await scheduled(realm, member, {}, 2);
     const later = await scheduled(realm, member);
     await runSchedule(realm, sweep);

@@ -2,12 +2,13 @@ import { badRequest, traceOf } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { runPool } from '../../pool.ts';
 import { type Key, key } from '../../table/keys.ts';
+import { OUTBOX } from '../outbox/outbox.ts';
 
 /*
  * What is due stands in one list of all organizations, by time. The sweep reads the beginning of that list every few
- * minutes, and sends the worker a delayed queue message for what is due before its next run; a request that stores
- * something for a sooner time sends one itself. A message may come twice, late or never: the worker does what is still
- * stored.
+ * minutes, and sends the worker of the outbox a delayed queue message for what is due before its next run; a request that
+ * stores something for a sooner time sends one itself. A message may come twice, late or never: the worker does what is
+ * still stored.
  */
 
 /** Something that is due at a time. */
@@ -34,9 +35,6 @@ export function checkTime(deliverAt: number, now: number): void {
   if (deliverAt * 1000 <= now) throw badRequest("'scheduled_delivery_timestamp' must be in the future.");
 }
 
-/** The queue of the worker that sends what is due, and the name of that worker. */
-export const DUE = 'due';
-
 /**
  * How far ahead (seconds) of its time something gets its queue message. It covers two runs of the sweep, so that one may
  * fail, and is less than the longest delay of a queue (15 minutes).
@@ -55,8 +53,8 @@ const MAX_SWEPT = 5_000;
 /** Sends the worker a message that arrives when the time has come. `now` is in milliseconds. */
 export const sendDue = (queues: Queues, { realm, userId, what, id, at }: Due, now: number): Promise<void> =>
   queues.send(
-    DUE,
-    { realm, userId, what, id, at },
+    OUTBOX,
+    { kind: 'due', realm, userId, what, id, at },
     Math.min(AHEAD_SECONDS, Math.max(0, Math.ceil(at - now / 1000))),
   );
 
@@ -68,7 +66,7 @@ export async function wakeForDue(
 ): Promise<void> {
   if (due.at * 1000 > now() + AHEAD_SECONDS * 1000) return;
   const sent = sendDue(queues, due, now()).catch((error: Error) =>
-    report({ level: 'WARN', worker: DUE, message: 'the worker was not woken', error: traceOf(error) }),
+    report({ level: 'WARN', worker: OUTBOX, message: 'the worker was not woken', error: traceOf(error) }),
   );
   await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
 }
