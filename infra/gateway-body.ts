@@ -87,7 +87,7 @@ const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
 const functionMethod = (endpoint: Endpoint, method: string, target: Target): FunctionMethod => ({
   operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
   parameters: variablesOf(endpoint.gatewayPath).map(pathParameter),
-  responses: { 200: { description: endpoint.description } },
+  responses: { 200: { description: 'The reply of the function.' } },
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
     httpMethod: 'POST',
@@ -110,7 +110,7 @@ const pathItem = (
         methodsOf(it).map((method) => [method.toLowerCase(), functionMethod(it, method, targetOf(it))]),
       ),
     ),
-    options: { parameters, ...options(allowed, ids) },
+    options: { parameters, ...options(allowed) },
     'x-amazon-apigateway-any-method': {
       parameters,
       ...(endpoints.every(({ isPage }) => isPage) ? wrongPageMethod(allowed) : wrongMethod(allowed, ids)),

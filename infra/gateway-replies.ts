@@ -5,8 +5,7 @@
 
 import { refusal } from '../shared/kernel/errors.ts';
 import { failurePage } from '../shared/pages/failure.ts';
-import { documentOf } from '../shared/pages/layout.ts';
-import { POLICY_WITHIN } from '../shared/pages/style.ts';
+import { plainDocumentOf } from '../shared/pages/layout.ts';
 
 const json = 'application/json';
 const html = 'text/html';
@@ -146,7 +145,12 @@ const described = ({ statusCode, body, type = json, headers }: Reply) => ({
   },
 });
 
-const mock = (reply: Reply, requestTemplate: string, other?: Reply): MockMethod => ({
+const mock = (
+  reply: Reply,
+  requestTemplate: string,
+  other?: Reply,
+  types: readonly string[] = bodyTypes,
+): MockMethod => ({
   responses: { ...described(reply), ...(other && described(other)) },
   'x-amazon-apigateway-integration': {
     type: 'mock',
@@ -154,7 +158,7 @@ const mock = (reply: Reply, requestTemplate: string, other?: Reply): MockMethod 
     contentHandling: 'CONVERT_TO_TEXT',
     passthroughBehavior: 'never',
     // The gateway reads the status from the request that the template makes for the missing backend.
-    requestTemplates: Object.fromEntries(bodyTypes.map((type) => [type, requestTemplate])),
+    requestTemplates: Object.fromEntries(types.map((type) => [type, requestTemplate])),
     responses: { default: mockReply(reply), ...(other && { [other.statusCode]: mockReply(other) }) },
   },
 });
@@ -169,7 +173,7 @@ export const unknownRoute = (): MockMethod => mock(unknown, status(unknown.statu
 /** A reply that is a page. Its policy stands in it: a header of the gateway's cannot contain quotes. */
 const pageReply = (statusCode: number, message: string, headers: Reply['headers'] = {}): Reply => ({
   statusCode,
-  body: documentOf(failurePage(undefined, statusCode, message), POLICY_WITHIN),
+  body: plainDocumentOf(failurePage(undefined, statusCode, message)),
   type: html,
   headers: { 'Cache-Control': 'no-store', 'X-Frame-Options': 'DENY', ...headers },
 });
@@ -206,8 +210,11 @@ export const methodNotAllowed = (allowed: readonly string[]): string =>
 export const wrongMethod = (allowed: readonly string[], ids: readonly string[] = []): MockMethod =>
   onPath({ statusCode: 405, headers: { Allow: allowed.join(', ') }, body: methodNotAllowed(allowed) }, ids);
 
-/** `OPTIONS` on a path: 204 with its methods and no body, and what browsers ask before a page calls the API. */
-export const options = (allowed: readonly string[], ids: readonly string[] = []): MockMethod => {
+/**
+ * `OPTIONS` on a path: 204 with its methods and no body, and what browsers ask before a page calls the API. It is short,
+ * since every path has it: one with a body of another type is 415, and a variable may be anything.
+ */
+export const options = (allowed: readonly string[]): MockMethod => {
   const methods = allowed.join(', ');
   const headers = {
     Allow: methods,
@@ -215,5 +222,5 @@ export const options = (allowed: readonly string[], ids: readonly string[] = [])
     'Access-Control-Allow-Headers': 'Authorization, Content-Type',
     'Access-Control-Max-Age': '3600',
   };
-  return onPath({ statusCode: 204, headers }, ids);
+  return mock({ statusCode: 204, headers }, status(204), undefined, [json]);
 };

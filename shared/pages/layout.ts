@@ -19,21 +19,13 @@ export interface Page {
   readonly isWide?: boolean;
 }
 
-/**
- * The whole HTML document of a page.
- *
- * @param policy what the page may do, where no header says it
- */
-export const documentOf = (
-  { title, above = 'Parlance', content, isWide = false }: Page,
-  policy?: string,
-): string =>
+/** The whole HTML document of a page. */
+export const documentOf = ({ title, above = 'Parlance', content, isWide = false }: Page): string =>
   `<!doctype html>${html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-${policy !== undefined && html`<meta http-equiv="Content-Security-Policy" content="${policy}">`}
 <title>${title} - ${above}</title>
 ${styleElement}
 </head>
@@ -48,3 +40,19 @@ ${content}
 
 /** The text of a style element is no HTML: nothing in it is escaped, or the digest of the policy would not fit. */
 const styleElement = new Html(`<style>${STYLE}</style>`);
+
+/** What a page without a stylesheet may do: nothing. It says so by itself, in an element. */
+const PLAIN_POLICY = "default-src 'none'; form-action 'none'; base-uri 'none'";
+
+/** The same without a stylesheet, for where it has to be short: browsers show it dark or light by themselves. */
+export const plainDocumentOf = ({ title, above = 'Parlance', content }: Page): string =>
+  `<!doctype html>${html`<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="${PLAIN_POLICY}">
+<title>${title} - ${above}</title>
+<h1>${title}</h1>
+${content}
+`}`;

@@ -65,6 +65,3 @@ export const POLICY = [
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join('; ');
-
-/** The same for a page that has to say it by itself, in an element, where `frame-ancestors` does not count. */
-export const POLICY_WITHIN = `default-src 'none'; style-src 'sha256-${digest}'; form-action 'none'; base-uri 'none'`;
