@@ -53,6 +53,8 @@ export const plainDocumentOf = ({ title, above = 'Parlance', content }: Page): s
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="${PLAIN_POLICY}">
 <title>${title} - ${above}</title>
+<main>
 <h1>${title}</h1>
 ${content}
+</main>
 `}`;

@@ -247,7 +247,7 @@ describe('what a registration costs', () => {
       return container.meter.calls.filter(({ action }) => action === 'Query').length;
     };
     const least = await queries(['message']);
-    expect(await queries(['drafts', 'muted_users'])).toBe(least);
+    expect(await queries(['realm_billing', 'klipy'])).toBe(least);
     expect(await queries(['subscription', 'stream', 'default_streams'])).toBe(least + 4);
     const channels = 2;
     const lists = await queries(['subscription'], { include_subscribers: true });

@@ -181,10 +181,10 @@ describe.each([
     const { Body } = template.the<{ Body: { paths: Record<string, Record<string, Value>> } }>(
       'AWS::ApiGateway::RestApi',
     ).Properties;
-    for (const { id, method, path } of endpoints) {
+    for (const { id, method, gatewayPath } of endpoints) {
       const target = `\${${upperCamel(id)}Function.Arn}`;
       for (const verb of method === 'GET' ? ['get', 'head'] : [method.toLowerCase()]) {
-        const route = Body.paths[path]?.[verb] as {
+        const route = Body.paths[gatewayPath]?.[verb] as {
           'x-amazon-apigateway-integration': { uri: Value; credentials: Value };
         };
         const { uri, credentials } = route['x-amazon-apigateway-integration'];

@@ -271,7 +271,6 @@ describe('GET /messages: narrows', () => {
     [[['id', 'seven']]],
     [[['is', 'green']]],
     [[['in', 'there']]],
-    [[['search', 'tea']]],
     [[['has', 'legs']]],
     [[['with', 5]]],
     [[['with', 'five']]],

@@ -10,6 +10,7 @@ type Body = any;
 const SHOWN = {
   host: 'chat.example.com',
   key: 'abcdefghijklmnopqrstuvwxyzABCDEF',
+  file: '1/4c/abcdefghijklmnopqrstuvwx',
   uuid: '0b5d4c2e-6a1f-4e3b-9c8d-7f6e5d4c3b2a',
   date: '2026-01-01T09:00:00.000Z',
   seconds: 1_767_258_000,
@@ -73,6 +74,8 @@ export class Recorder {
     if (typeof value === 'number') return MOMENT.test(name) ? SHOWN.seconds : value;
     if (typeof value !== 'string') return value;
     if (name === 'api_key') return SHOWN.key;
+    if (name === 'shard') return SHOWN.file.split('/')[1];
+    if (name === 'token') return SHOWN.file.split('/')[2];
     const { host, realm } = this.#realm;
     const [subdomain = host] = host.split('.');
     return value
@@ -81,6 +84,8 @@ export class Recorder {
       .replaceAll(subdomain, 'chat')
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, SHOWN.uuid)
       .replace(/(?<=\/(?:invite|join)\/)[\w-]{32}/g, SHOWN.key)
+      .replace(/(?<=\/temporary\/)[0-9A-F]{64}/g, (token) => '0'.repeat(token.length))
+      .replace(/\b\d+\/[0-9a-f]{1,2}\/[\w-]{24}(?=\/)/g, SHOWN.file)
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, SHOWN.date)
       .replace(/\b20\d\d-\d\d-\d\d\b/g, SHOWN.day)
       .replace(/\b[0-9a-f]{32,}\b/g, (digest) => '0'.repeat(digest.length));

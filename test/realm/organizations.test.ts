@@ -80,7 +80,8 @@ describe('the first organization', () => {
   it('is refused a second time, with what to do about a key that nobody heard', async () => {
     const service = await newService();
     const { owner } = await given(service, { host: 'chat.example.com' });
-    const again = "already, where 'ADA@example.com' has an account: rotate-key gives it a new key";
+    const again =
+      "already, where 'ADA@example.com' has an account: password-link makes a link for a password, rotate-key a new key";
     expect(await refusalOf(given(service, { ownerEmail: 'ADA@example.com' }))).toBe(
       `Every organization but the first needs a host; this service has the organization 'Acme' (ID main) ${again}.`,
     );

@@ -49,7 +49,7 @@ export async function startLocalService(
         if (ready === undefined) throw new Error(`the service is not ready:\n${output}`);
         address = ready;
       },
-      { timeout: 50_000, interval: 50 },
+      { timeout: 110_000, interval: 50 },
     );
   };
   const kill = async (signal: NodeJS.Signals): Promise<void> => {

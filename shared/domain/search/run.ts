@@ -15,6 +15,7 @@
  *   the next one knows.
  */
 
+import { traceOf } from '../../kernel/errors.ts';
 import type { Objects, Outside, Queues } from '../../kernel/outside.ts';
 import { stableHead } from '../../log/checkpoint.ts';
 import { logOf } from '../../log/log.ts';
@@ -96,7 +97,10 @@ async function claim(
   }
 }
 
-/** Wakes the worker for each organization whose log went on far enough, or was never read. */
+/**
+ * Wakes the worker for each organization whose log went on far enough, or was never read. Failures are only reported: the
+ * next sweep, or whoever searches, does it.
+ */
 export async function sweepSearch(outside: Outside, queues: Queues): Promise<void> {
   const { table, now } = outside;
   const organizations = await table.all('organization', {}, { eventually: true });
@@ -107,7 +111,10 @@ export async function sweepSearch(outside: Outside, queues: Queues): Promise<voi
     ]);
     if (isDue(pointer, counter, now())) await queues.send(SEARCH_QUEUE, { realm });
   });
-  if (failures.length > 0) throw new AggregateError(failures, 'some organizations could not be swept');
+  const [first] = failures;
+  if (first === undefined) return;
+  outside.report({ level: 'WARN', message: 'search worker not woken', error: traceOf(first) });
+  outside.count('WorkFailures', SEARCH_QUEUE, { failures: failures.length });
 }
 
 /** Has the index made anew, by the next run of the worker. Nothing of a run that is at it counts. */
