@@ -3,6 +3,7 @@ import { handler as remove } from '../../../functions/messages/delete.ts';
 import { handler as markAll } from '../../../functions/messages/markAllAsRead.ts';
 import { handler as markChannel } from '../../../functions/messages/markChannelAsRead.ts';
 import { handler as markTopic } from '../../../functions/messages/markTopicAsRead.ts';
+import { handler as render } from '../../../functions/messages/render.ts';
 import { handler as report } from '../../../functions/messages/report.ts';
 import { handler as send } from '../../../functions/messages/send.ts';
 import { handler as update } from '../../../functions/messages/update.ts';
@@ -255,6 +256,15 @@ export const messageCases: readonly Case[] = [
       }
       await done(realm, mute, member, { stream: 'general', topic: 'Loud', op: 'add' });
       expect(Object.keys(await settle())).toEqual(['member']);
+    },
+  },
+  {
+    title: 'a text that is only rendered is told to nobody (companion facts 1.7)',
+    calls: [render],
+    run: async (realm) => {
+      const { settle } = await follow(realm);
+      await done(realm, render, realm.people.member, { content: '*Soup*' });
+      expect(await settle()).toEqual({});
     },
   },
   {
