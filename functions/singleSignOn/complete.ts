@@ -1,11 +1,7 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { awsSecrets } from '../../shared/adapters/secrets.ts';
-import { addDeviceKey } from '../../shared/domain/account/device-key.ts';
-import { deviceName } from '../../shared/domain/account/device-name.ts';
 import { joinInvited } from '../../shared/domain/account/join.ts';
 import { ATTEMPT_COOKIE, useAttempt } from '../../shared/domain/single-sign-on/attempt.ts';
-import { newLoginToken } from '../../shared/domain/single-sign-on/login-token.ts';
-import { encryptText, mobileAddress } from '../../shared/domain/single-sign-on/pad.ts';
 import { accessPerson, checkIdentity, type Join } from '../../shared/domain/single-sign-on/person.ts';
 import {
   accessProvider,
@@ -16,11 +12,9 @@ import { loadClaims } from '../../shared/domain/single-sign-on/provider-api.ts';
 import { completeSingleSignOn } from '../../shared/endpoints/single-sign-on.ts';
 import { accessHost } from '../../shared/model/realm/hosts.ts';
 import { NO_KEY } from '../../shared/model/user/api-key.ts';
-import { desktopPage } from '../../shared/pages/desktop.ts';
-import { readCookie, setCookie } from '../../shared/serve/cookie.ts';
-import { seeOther, servePageToAnyone, showPage } from '../../shared/serve/page.ts';
-import { redirection } from '../../shared/serve/reply.ts';
-import { beginSession } from '../../shared/serve/session.ts';
+import { readCookie } from '../../shared/serve/cookie.ts';
+import { servePageToAnyone } from '../../shared/serve/page.ts';
+import { signedIn } from '../../shared/serve/signed-in.ts';
 
 /*
  * The attempt is used up before the code is exchanged: a request that is sent again does nothing. Somebody whose sign-in
@@ -55,20 +49,7 @@ export const handler = servePageToAnyone(
       checkIdentity(claims),
       token === undefined ? undefined : join,
     );
-    const { email } = person;
-    const newKey = (label: string): Promise<string> => addDeviceKey(outside, clients.queues, person, label);
-    if (purpose.kind === 'browser') {
-      const session = beginSession(baseUrl, email, await newKey(deviceName(userAgent)));
-      return seeOther(baseUrl, purpose.next, session);
-    }
-    // The cookie holds the pad.
-    const forget = setCookie(baseUrl, { name: ATTEMPT_COOKIE, value: '', seconds: 0 });
-    if (purpose.kind === 'mobile') {
-      const phone = { ...person, apiKey: await newKey('Zulip mobile') };
-      return redirection(mobileAddress(phone, purpose.pad, baseUrl), forget);
-    }
-    const login = await newLoginToken(outside, realm, email);
-    return showPage(desktopPage(encryptText(outside, login, purpose.pad)), 200, forget);
+    return signedIn({ baseUrl, userAgent, outside, clients, realm }, person, purpose);
   },
   { secrets: awsSecrets, queues: sqsQueues, memory: newProviderMemory },
 );

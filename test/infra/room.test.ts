@@ -39,6 +39,7 @@ const toy = (id: string, needs: Endpoint['needs']): Endpoint => ({
   ...like,
   id,
   path: `/api/v1/${id.replace('.', '/')}`,
+  gatewayPath: `/api/v1/${id.replace('.', '/')}`,
   needs,
 });
 const messagesToy = toy(

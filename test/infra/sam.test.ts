@@ -125,8 +125,8 @@ describe('sam local', () => {
       const code = functions.get(logicalId) ?? expect.fail(`${logicalId} is no function`);
       return `${method} ${path} ${readFileSync(join(code.folder, 'index.mjs'), 'utf8')}`;
     });
-    const declared = endpoints.flatMap(({ method, path, id }) =>
-      (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((verb) => `${verb} ${path} ${id}`),
+    const declared = endpoints.flatMap(({ method, gatewayPath, id }) =>
+      (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((verb) => `${verb} ${gatewayPath} ${id}`),
     );
     expect(found.sort()).toEqual(declared.sort());
   });

@@ -62,6 +62,7 @@ describe('inspecting the archive of an export', () => {
       counts: {
         messages: 3,
         emoji: 1,
+        attachments: 0,
         channels: 1,
         subscriptions: 1,
         channel_folders: 0,

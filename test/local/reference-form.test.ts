@@ -32,7 +32,11 @@ function settingsOfPage(): Settings {
   const script = readFileSync(new URL('../../shared/openapi/reference/page.js', import.meta.url), 'utf8');
   let settings: Settings | undefined;
   const renderer = Object.assign((given: Settings) => (settings = given), { presets: { apis: 'apis' } });
-  runInNewContext(script, { SwaggerUIBundle: renderer });
+  runInNewContext(script, {
+    SwaggerUIBundle: renderer,
+    URL,
+    document: { currentScript: { src: 'http://chat.example.com/api/reference/page.js' } },
+  });
   return settings ?? expect.fail('the page renders nothing');
 }
 

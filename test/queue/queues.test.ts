@@ -3,14 +3,13 @@ import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { variable } from '../../shared/environment.ts';
 import { workOf } from '../support/work-queue.ts';
 
-process.env.AWS_ACCESS_KEY_ID ??= 'test';
-process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
-
 describe('a work queue', () => {
   test('hands each message over once it is due', async () => {
     const work = await workOf({ host: 'queues.test' }, 'sample');
     const queues = sqsQueues({
       AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
       AWS_ENDPOINT_URL_SQS: inject('sqsS3'),
       [variable('QUEUE', 'sample')]: work.url,
     });

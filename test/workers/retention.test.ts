@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as create } from '../../functions/subscriptions/add.ts';
-import { handler } from '../../functions/workers/retention.ts';
+import { enforceRetention } from '../../shared/domain/retention/keep-limits.ts';
 import { edited } from '../support/channel-state.ts';
 import { givenChangedChannel, givenChannel } from '../support/given.ts';
 import { move } from '../support/message-update.ts';
@@ -8,7 +8,6 @@ import { sent } from '../support/messages.ts';
 import { newRealm } from '../support/realm.ts';
 import { DAY, givenDays, left, run, runner } from '../support/retention-run.ts';
 import { storedConversation, storedMessage } from '../support/stored.ts';
-import { runSchedule } from '../support/worker-run.ts';
 
 describe('which messages are removed (4.2, message_retention_days)', () => {
   it('those that were kept for the days of their channel, to the second, and no other (4.2/message_retention_days)', async () => {
@@ -162,20 +161,20 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
 });
 
 describe('what it costs', () => {
-  it('one query for organizations that keep everything, or have nothing due, and one for unused files', async () => {
+  it('one query for organizations that keep everything, or have nothing due', async () => {
     const unlimited = await newRealm();
     await sent(unlimited, unlimited.people.member, { to: unlimited.channels.general });
     unlimited.pass(100 * DAY);
     const idle = runner(unlimited);
-    await runSchedule(idle, handler);
-    expect(idle.meter.calls.map(({ action }) => action)).toEqual(['Query', 'Query']);
+    await enforceRetention(idle.outside, idle.outside.now() + 60_000);
+    expect(idle.meter.calls.map(({ action }) => action)).toEqual(['Query']);
 
     const limited = await newRealm({ message_retention_days: 30 });
     await sent(limited, limited.people.member, { to: limited.channels.general });
     await run(limited);
     limited.pass(DAY / 2);
     const waiting = runner(limited);
-    await runSchedule(waiting, handler);
-    expect(waiting.meter.calls.map(({ action }) => action)).toEqual(['Query', 'Query']);
+    await enforceRetention(waiting.outside, waiting.outside.now() + 60_000);
+    expect(waiting.meter.calls.map(({ action }) => action)).toEqual(['Query']);
   });
 });

@@ -273,7 +273,8 @@ export const messageCases: readonly Case[] = [
     run: async (realm) => {
       const { member, owner } = realm.people;
       const { general } = realm.channels;
-      await changed(realm, owner, { moderation_request_channel_id: general });
+      const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);
+      await changed(realm, owner, { moderation_request_channel_id: channelId });
       const message_id = await sent(realm, owner, { to: general, topic: 'lunch' });
       const { settle } = await follow(realm);
       await done(realm, report, member, { report_type: 'spam' }, { path: { message_id } });
