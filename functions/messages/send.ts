@@ -41,9 +41,9 @@ async function send(request: SendCall, snapshot: SendSnapshot): Promise<SendRepl
   });
   await waking;
   if (target.kind === 'channel' && target.destination?.count?.subscribers === 0) {
-    const { name } = target.destination.channel;
-    await sendOwnerNotice(outside, log, caller, name, 'has no subscribers');
+    await sendOwnerNotice(outside, log, caller, target.destination.channel.name, 'has no subscribers');
   }
+  await wakePush(request);
   return reply;
 }
 
@@ -55,11 +55,7 @@ export const handler = serve(
     load: (request) => loadSend(request.outside, request, request.input, request.resolved),
     reserve: maxNumbers,
     messages: 1,
-    run: async (request, snapshot) => {
-      const reply = await send(request, snapshot);
-      await wakePush(request);
-      return reply;
-    },
+    run: send,
   },
   { queues: sqsQueues },
 );

@@ -131,7 +131,7 @@ describe('what one tries out on the reference page', () => {
   });
 
   test('goes to this service with the credentials of the page only, which it does not keep', () => {
-    expect(settings.url).toBe('/api/v1/openapi.json');
+    expect(settings.url).toBe('http://chat.example.com/api/v1/openapi.json');
     expect([settings.validatorUrl, settings.persistAuthorization]).toEqual([null, false]);
     expect(settings.requestInterceptor({ url: '/' })).toEqual({ url: '/', credentials: 'omit' });
   });
