@@ -40,9 +40,8 @@ async function send(request: SendCall, snapshot: SendSnapshot): Promise<SendRepl
     return doSend(realm, draft, delivery, numbers);
   });
   await waking;
-  if (target.kind === 'channel' && target.destination?.count?.subscribers === 0) {
+  if (target.kind === 'channel' && target.destination?.count?.subscribers === 0)
     await sendOwnerNotice(outside, log, caller, target.destination.channel.name, 'has no subscribers');
-  }
   await wakePush(request);
   return reply;
 }
