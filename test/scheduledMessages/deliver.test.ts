@@ -173,15 +173,15 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const work = await workOf(realm, 'outbox');
-    const soon = await scheduled(realm, member, {}, 2);
+    const soon = await scheduled(realm, member, {}, 6);
     const later = await scheduled(realm, member);
     await runSchedule(realm, sweep);
     // Both messages are delayed by the queue until their time.
     const bodies = async () => (await work.receive(0)).map(({ Body }) => JSON.parse(Body ?? ''));
     expect((await bodies()).filter(({ realm: of }) => of === realm.realm)).toEqual([]);
-    await expect.poll(bodies, { timeout: 8_000, interval: 200 }).toContainEqual(soon);
+    await expect.poll(bodies, { timeout: 15_000, interval: 200 }).toContainEqual(soon);
     pass(realm);
     await runSchedule(realm, sweep);
-    await expect.poll(bodies, { timeout: 8_000, interval: 200 }).toContainEqual(later);
+    await expect.poll(bodies, { timeout: 15_000, interval: 200 }).toContainEqual(later);
   });
 });
