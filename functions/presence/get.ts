@@ -2,7 +2,7 @@ import { presenceObject, singlePresenceObject, withActiveTime } from '../../shar
 import { loadPresence, seconds } from '../../shared/domain/presence/presence.ts';
 import { getPresence } from '../../shared/endpoints/presence.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
-import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -20,8 +20,7 @@ export const handler = serve(getPresence, {
   run: async ({ input, caller, outside }, loaded) => {
     const { user, last } = loaded ?? {};
     if (!user?.isActive) throw noSuchUser();
-    const hidden = await hiddenUsers(outside, caller, [user]);
-    if (hidden.has(user.userId)) throw noSuchUser();
+    await accessUser(outside, caller, user);
     if (user.isBot) throw badRequest('Bots have no presence.');
     if (last === undefined || caller.realm.settings.presence_disabled) {
       throw badRequest(`Nothing is known of the presence of ${user.fullName}.`);

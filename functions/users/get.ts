@@ -1,8 +1,8 @@
 import { loadProfiles } from '../../shared/domain/profile/value.ts';
 import { getUser } from '../../shared/endpoints/users.ts';
-import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { userObject } from '../../shared/model/user/object.ts';
-import { noSuchUser, userIdOf, userLookupKeys } from '../../shared/model/user/principals.ts';
+import { userIdOf, userLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getUser, {
@@ -16,10 +16,8 @@ export const handler = serve(getUser, {
     ]);
     return { user, profile };
   },
-  run: async ({ input, caller, outside }, { user, profile }) => {
-    if (user === undefined) throw noSuchUser();
-    const hidden = await hiddenUsers(outside, caller, [user]);
-    if (hidden.has(user.userId)) throw noSuchUser();
+  run: async ({ input, caller, outside }, { user: found, profile }) => {
+    const user = await accessUser(outside, caller, found);
     return { user: userObject(user, { clientGravatar: input.client_gravatar ?? true, profile }) };
   },
 });

@@ -1,7 +1,7 @@
 import { statusObject } from '../../shared/domain/presence/status.ts';
 import { getUserStatus } from '../../shared/endpoints/users.ts';
 import { isId } from '../../shared/kernel/lookup.ts';
-import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
+import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { noSuchUser } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -19,8 +19,7 @@ export const handler = serve(getUserStatus, {
     const { user, status } = loaded ?? {};
     // A bot says nothing of itself.
     if (!user?.isActive || user.isBot) throw noSuchUser();
-    const hidden = await hiddenUsers(outside, caller, [user]);
-    if (hidden.has(user.userId)) throw noSuchUser();
+    await accessUser(outside, caller, user);
     return { status: statusObject(status) };
   },
 });

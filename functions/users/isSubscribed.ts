@@ -1,8 +1,7 @@
 import { getUserSubscription } from '../../shared/endpoints/users.ts';
 import { isId } from '../../shared/kernel/lookup.ts';
 import { accessMetadata, loadChannel } from '../../shared/model/channel/access.ts';
-import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
-import { noSuchUser } from '../../shared/model/user/principals.ts';
+import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getUserSubscription, {
@@ -17,9 +16,7 @@ export const handler = serve(getUserSubscription, {
     return { user, seen, subscription };
   },
   run: async ({ caller, outside }, { user, seen, subscription }) => {
-    if (user === undefined) throw noSuchUser();
-    const hidden = await hiddenUsers(outside, caller, [user]);
-    if (hidden.has(user.userId)) throw noSuchUser();
+    await accessUser(outside, caller, user);
     accessMetadata(caller.standing, seen);
     return { is_subscribed: subscription !== undefined };
   },

@@ -2,8 +2,7 @@ import { listUserChannels } from '../../shared/endpoints/users.ts';
 import { isId } from '../../shared/kernel/lookup.ts';
 import { hasMetadataAccess, loadChannel } from '../../shared/model/channel/access.ts';
 import { loadCurrent } from '../../shared/model/subscription/object.ts';
-import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
-import { noSuchUser } from '../../shared/model/user/principals.ts';
+import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUserChannels, {
@@ -19,9 +18,7 @@ export const handler = serve(listUserChannels, {
     return { user, channels };
   },
   run: async ({ caller, outside }, { user, channels }) => {
-    if (user === undefined) throw noSuchUser();
-    const hidden = await hiddenUsers(outside, caller, [user]);
-    if (hidden.has(user.userId)) throw noSuchUser();
+    await accessUser(outside, caller, user);
     const visible = channels.filter((seen) => seen !== undefined && hasMetadataAccess(caller.standing, seen));
     return { subscribed_channel_ids: visible.flatMap((seen) => seen?.channel.channelId ?? []) };
   },

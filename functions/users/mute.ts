@@ -5,8 +5,7 @@ import { checkMute, doMute } from '../../shared/domain/flags/mute.ts';
 import { newestUnread } from '../../shared/domain/flags/narrow-marking.ts';
 import { wakePush } from '../../shared/domain/push/wake-up.ts';
 import { muteUser } from '../../shared/endpoints/users.ts';
-import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
-import { noSuchUser } from '../../shared/model/user/principals.ts';
+import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(
@@ -24,7 +23,7 @@ export const handler = serve(
       const { input, outside, realm, caller, commit } = request;
       const { mutedId, window } = input;
       const muted = await fetch.reader.user(mutedId);
-      if (muted === undefined || (await hiddenUsers(outside, caller, [muted])).size > 0) throw noSuchUser();
+      await accessUser(outside, caller, muted);
       checkMute(caller.user, mutedId);
       const { heads } = await new WindowSearch(fetch, caller.standing, window).findSettled();
       const change = doMute(

@@ -5,10 +5,10 @@ import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { accessContent, loadChannel } from '../../model/channel/access.ts';
 import { checkContent, checkTopic, normalizedContent } from '../../model/message/message.ts';
-import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import { accessRecipients } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf } from '../../model/user/user.ts';
-import { key } from '../../table/keys.ts';
+import { type ItemOf, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
@@ -102,16 +102,13 @@ export async function loadDrafts(table: Table, realm: string, userId: number): P
   return drafts.sort((a, b) => b.timestamp - a.timestamp || b.draftId - a.draftId);
 }
 
-/** Whether the drafts of a user are synchronized, as the setting is stored. One round trip. */
-const loadSynchronization = async (table: Table, realm: string, userId: number) =>
-  table.get('settings', { realm, userId });
-
-type Synchronization = Awaited<ReturnType<typeof loadSynchronization>>;
+/** The settings of a user as stored, which say whether drafts are synchronized. */
+type Synchronization = ItemOf<'settings'> | undefined;
 
 /** A draft of a user and whether drafts are synchronized. One round trip. */
 export async function loadDraft(table: Table, realm: string, userId: number, draftId: number) {
   const [settings, draft] = await Promise.all([
-    loadSynchronization(table, realm, userId),
+    table.get('settings', { realm, userId }),
     isId(draftId) ? table.get('draft', { realm, userId, draftId }) : undefined,
   ]);
   return { settings, draft };
@@ -127,7 +124,7 @@ export async function loadDraftPlaces(
   const idsOf = (type: DraftType) =>
     uniqueSorted(drafts.flatMap((draft) => (draft.type === type ? draft.to : [])));
   const [settings, channels, people] = await Promise.all([
-    loadSynchronization(table, realm, userId),
+    table.get('settings', { realm, userId }),
     Promise.all(idsOf('stream').map((channelId) => loadChannel(table, realm, channelId, userId))),
     table.getMany(
       idsOf('private')
@@ -162,10 +159,8 @@ export async function accessDraftPlaces(
 ): Promise<void> {
   checkSynchronization(settings);
   for (const seen of channels) accessContent(caller.standing, seen);
-  const hidden = await hiddenUsers(outside, caller, people);
-  const known = new Set(people.map(({ userId }) => userId).filter((userId) => !hidden.has(userId)));
   const recipients = drafts.flatMap(({ type, to }) => (type === 'private' ? to : []));
-  if (recipients.some((id) => !known.has(id))) throw badRequest('Invalid user ID.');
+  await accessRecipients(outside, caller, recipients, people);
 }
 
 /** A draft on the wire. */

@@ -5,7 +5,7 @@ import type { Change } from '../../log/commit.ts';
 import { eventFor } from '../../log/slot.ts';
 import { accessContent, checkPosting, loadChannel } from '../../model/channel/access.ts';
 import { checkTopic } from '../../model/message/message.ts';
-import { hiddenUsers } from '../../model/subscription/user-access.ts';
+import { accessRecipients } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
@@ -97,8 +97,7 @@ export async function accessTyping(
 ): Promise<TypingPlace | undefined> {
   if (typing.kind === 'direct') {
     if (settings.send_private_typing_notifications !== true) throw isTurnedOff();
-    const hidden = await hiddenUsers(outside, caller, people);
-    if (people.length < typing.userIds.length || hidden.size > 0) throw badRequest('Invalid user ID.');
+    await accessRecipients(outside, caller, typing.userIds, people);
     const others = people.filter(({ userId }) => userId !== caller.user.userId);
     checkSize(others.length + 1);
     return { people: [...others, caller.user].sort((a, b) => a.userId - b.userId) };

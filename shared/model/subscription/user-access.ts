@@ -1,9 +1,11 @@
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Table } from '../../table/table.ts';
 import type { Subscription } from '../channel/channel.ts';
 import type { DirectMembership } from '../message/direct.ts';
 import { holds, isGuest, roles } from '../permission/permission.ts';
 import type { Caller } from '../user/caller.ts';
+import { noSuchUser } from '../user/principals.ts';
 import type { User } from '../user/user.ts';
 import { loadCurrent, loadSubscriberIds } from './object.ts';
 
@@ -67,6 +69,23 @@ export async function loadHidden(
   const shares = (i: number): boolean => (theirs[i] ?? []).some((channelId) => own.includes(channelId));
   const hidden = new Set(others.filter((userId, i) => !met.has(userId) && !shares(i)));
   return ({ userId, isBot }) => !isBot && hidden.has(userId);
+}
+
+/** The user, if there is one whom the caller may see. A hidden user is refused as one who does not exist. */
+export async function accessUser(outside: Outside, caller: Caller, user: User | undefined): Promise<User> {
+  if (user === undefined || (await hiddenUsers(outside, caller, [user])).size > 0) throw noSuchUser();
+  return user;
+}
+
+/** Refuses unless `found` has all users with these ids, and the caller may see each of them. */
+export async function accessRecipients(
+  outside: Outside,
+  caller: Caller,
+  userIds: readonly number[],
+  found: readonly User[],
+): Promise<void> {
+  const hidden = await hiddenUsers(outside, caller, found);
+  if (found.length < new Set(userIds).size || hidden.size > 0) throw badRequest('Invalid user ID.');
 }
 
 async function subscribedChannels(outside: Outside, realm: string, userId: number): Promise<number[]> {
