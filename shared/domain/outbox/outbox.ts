@@ -1,4 +1,3 @@
-import { traceOf } from '../../kernel/errors.ts';
 /**
  * The outbox: jobs that finish a committed change, because the work takes more round trips than its request has, or
  * grows with the number of users. The transaction of the change stores the job, so one is there if and only if the
@@ -10,6 +9,7 @@ import { traceOf } from '../../kernel/errors.ts';
 
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { wakeWorker } from '../../kernel/wake-up.ts';
 import { MAX_WRITES } from '../../log/commit.ts';
 import { type Log, logOf } from '../../log/log.ts';
 import type { Realm } from '../../model/realm/realm.ts';
@@ -68,9 +68,6 @@ const KEPT_SECONDS = 14 * 86_400;
 /** How long (seconds) the marks of finished steps are kept, so that none is repeated: longer than the job. */
 export const REMEMBERED = 21 * 86_400;
 
-/** Longest (ms) that a reply waits for the queue. The sweep makes up for a lost message. */
-const SEND_TIMEOUT_MS = 1_000;
-
 /** Stores a part of a job, in the transaction that makes it necessary. `now` is in milliseconds. */
 export const doLeaveJob = <K extends TaskKind>(
   { realm, kind, job }: Job<K>,
@@ -118,17 +115,17 @@ export async function finish(
 
 /** Wakes the worker after the commit. Failures are only logged: the request has succeeded. */
 export async function wakeOutbox(
-  { report, count, wait }: Pick<Outside, 'report' | 'count' | 'wait'>,
+  outside: Pick<Outside, 'report' | 'count' | 'wait'>,
   queues: Queues,
   { realm, kind, job }: Job,
 ): Promise<void> {
   const worker = queueOf(kind);
-  const sent = sendJob(queues, { realm, kind, job }).catch((error: Error) => {
-    const message = 'outbox worker not woken';
-    report({ level: 'WARN', message, worker, realm, kind, job, error: traceOf(error) });
-    count('WorkFailures', worker, { realm, message });
+  const message = 'outbox worker not woken';
+  const sending = sendJob(queues, { realm, kind, job }).catch((error: unknown) => {
+    outside.count('WorkFailures', worker, { realm, message });
+    throw error;
   });
-  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+  await wakeWorker(outside, sending, { worker, message, realm, kind, job });
 }
 
 /** One run of the outbox worker in one organization. */

@@ -1,5 +1,5 @@
-import { traceOf } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { wakeWorker } from '../../kernel/wake-up.ts';
 import type { Caller } from '../../model/user/caller.ts';
 
 /** The queue of the push worker. */
@@ -14,27 +14,19 @@ export interface WakeUp {
   readonly left?: number | undefined;
 }
 
-/** Longest (ms) that a reply waits for the queue. The sweep makes up for a lost message. */
-const SEND_TIMEOUT_MS = 1_000;
-
 export const sendWakeUp = (queues: Queues, wakeUp: WakeUp, delaySeconds?: number): Promise<void> =>
   queues.send(PUSH, wakeUp, delaySeconds);
 
 /** Wakes the worker for work that is stored already: if this fails, the work is only delayed. */
 export async function tryWakeUp(
-  { report, wait }: Pick<Outside, 'report' | 'wait'>,
+  outside: Pick<Outside, 'report' | 'wait'>,
   queues: Queues,
   wakeUp: WakeUp,
 ): Promise<void> {
-  const sent = sendWakeUp(queues, wakeUp).catch((error: Error) =>
-    report({
-      level: 'WARN',
-      worker: 'push',
-      message: 'the push worker was not woken',
-      error: traceOf(error),
-    }),
-  );
-  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+  await wakeWorker(outside, sendWakeUp(queues, wakeUp), {
+    worker: 'push',
+    message: 'the push worker was not woken',
+  });
 }
 
 /** Wakes the worker after a commit that may add or remove notifications. Does nothing if nobody has a device. */

@@ -1,5 +1,6 @@
-import { badRequest, traceOf } from '../../kernel/errors.ts';
+import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { wakeWorker } from '../../kernel/wake-up.ts';
 import { runPool } from '../../pool.ts';
 import { type Key, key } from '../../table/keys.ts';
 import { OUTBOX } from '../outbox/outbox.ts';
@@ -41,9 +42,6 @@ export function checkTime(deliverAt: number, now: number): void {
  */
 const AHEAD_SECONDS = 600;
 
-/** Longest (ms) that a reply waits for the queue. The sweep makes up for a lost message. */
-const SEND_TIMEOUT_MS = 1_000;
-
 /** Queue messages that the sweep sends at once. */
 const CONCURRENCY = 16;
 
@@ -60,15 +58,16 @@ export const sendDue = (queues: Queues, { realm, userId, what, id, at }: Due, no
 
 /** Wakes the worker for something that is due before the sweep is sure to have seen it. A failure is only logged. */
 export async function wakeForDue(
-  { report, wait, now }: Pick<Outside, 'report' | 'wait' | 'now'>,
+  outside: Pick<Outside, 'report' | 'wait' | 'now'>,
   queues: Queues,
   due: Due,
 ): Promise<void> {
-  if (due.at * 1000 > now() + AHEAD_SECONDS * 1000) return;
-  const sent = sendDue(queues, due, now()).catch((error: Error) =>
-    report({ level: 'WARN', worker: OUTBOX, message: 'the worker was not woken', error: traceOf(error) }),
-  );
-  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+  const now = outside.now();
+  if (due.at * 1000 > now + AHEAD_SECONDS * 1000) return;
+  await wakeWorker(outside, sendDue(queues, due, now), {
+    worker: OUTBOX,
+    message: 'the worker was not woken',
+  });
 }
 
 /** Wakes the worker for everything that is due soon, or was due and is still there. */

@@ -1,5 +1,5 @@
-import { traceOf } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { wakeWorker } from '../../kernel/wake-up.ts';
 
 /** The queue of the worker. */
 export const SEARCH_QUEUE = 'search';
@@ -17,24 +17,16 @@ const INTERVAL = 256;
 /** Seconds until the worker looks, by when the commit that woke it is done. */
 const DELAY = 5;
 
-/** Longest (ms) that a reply waits for the queue. */
-const SEND_TIMEOUT_MS = 1_000;
-
 /** Wakes the worker. If that fails, the hourly sweep or the next one does it. */
 export async function wakeSearch(
-  { report, wait }: Pick<Outside, 'report' | 'wait'>,
+  outside: Pick<Outside, 'report' | 'wait'>,
   queues: Queues,
   wakeUp: SearchWakeUp,
 ): Promise<void> {
-  const sent = queues.send(SEARCH_QUEUE, wakeUp, DELAY).catch((error: unknown) =>
-    report({
-      level: 'WARN',
-      worker: 'search',
-      message: 'the search worker was not woken',
-      error: traceOf(error),
-    }),
-  );
-  await Promise.race([sent, wait(SEND_TIMEOUT_MS)]);
+  await wakeWorker(outside, queues.send(SEARCH_QUEUE, wakeUp, DELAY), {
+    worker: 'search',
+    message: 'the search worker was not woken',
+  });
 }
 
 /** Wakes the worker if a commit with these numbers of the log is the one that does it. */
