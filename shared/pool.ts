@@ -18,3 +18,9 @@ export async function runPool<T>(
   await Promise.all(Array.from({ length: limit }, takeTurns));
   return failures;
 }
+
+/** Does all of these at once. None keeps another from its work; then the first failure is thrown. */
+export async function runTogether(...works: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures = await runPool(works, works.length, (work) => work());
+  if (failures.length > 0) throw failures[0];
+}
