@@ -3,9 +3,9 @@ import {
   checkIsBot,
   doRemoveValues,
   loadBotStorage,
-  store,
 } from '../../shared/domain/account/bot-storage.ts';
 import { removeBotStorage } from '../../shared/endpoints/bots.ts';
+import { carryOutUnchanged } from '../../shared/log/carry-out.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(removeBotStorage, {
@@ -13,7 +13,7 @@ export const handler = serve(removeBotStorage, {
   run: async ({ input, caller, outside, realm, userId }, loaded) => {
     checkIsBot(caller);
     const values = accessBotValues(input.keys, loaded);
-    await store(outside, doRemoveValues(realm, userId, values, loaded));
+    await carryOutUnchanged(outside, doRemoveValues(realm, userId, values, loaded));
     return {};
   },
 });

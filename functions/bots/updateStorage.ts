@@ -3,9 +3,9 @@ import {
   checkIsBot,
   doStoreValues,
   loadBotStorage,
-  store,
 } from '../../shared/domain/account/bot-storage.ts';
 import { updateBotStorage } from '../../shared/endpoints/bots.ts';
+import { carryOutUnchanged } from '../../shared/log/carry-out.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updateBotStorage, {
@@ -14,7 +14,7 @@ export const handler = serve(updateBotStorage, {
   run: async ({ input: { storage }, caller, outside, realm, userId }, loaded) => {
     checkIsBot(caller);
     const growth = checkBotStorage(storage, loaded);
-    await store(outside, doStoreValues(realm, userId, storage, loaded, growth));
+    await carryOutUnchanged(outside, doStoreValues(realm, userId, storage, loaded, growth));
     return {};
   },
 });

@@ -2,8 +2,7 @@ import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { accessInvitation, doResend, loadInvitation } from '../../shared/domain/invite/open.ts';
 import { reportLinks, sendsMail, wakeMail } from '../../shared/domain/mail-out/letter.ts';
 import { resendInvite } from '../../shared/endpoints/invites.ts';
-import { carryOut } from '../../shared/log/carry-out.ts';
-import { ConflictError } from '../../shared/log/commit.ts';
+import { carryOutUnchanged } from '../../shared/log/carry-out.ts';
 import { linkAddress, newToken } from '../../shared/model/user/link.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -17,8 +16,7 @@ export const handler = serve(
       const token = newToken(outside);
       const delivery = sendsMail(outside) ? { job } : { tokens: [token] };
       const writes = doResend(realm, invitation, delivery, outside.now());
-      const { state } = await carryOut(outside, writes);
-      if (state === 'refused') throw new ConflictError([]);
+      await carryOutUnchanged(outside, writes);
       if (!sendsMail(outside)) {
         const invite_link = linkAddress(baseUrl, 'invitation', token);
         reportLinks(outside, [{ email: invitation.email, invite_link }]);

@@ -1,5 +1,6 @@
 import type { Table } from '../table/table.ts';
 import type { Outcome, Write } from '../table/write.ts';
+import { ConflictError } from './commit.ts';
 import { backoff } from './log.ts';
 
 /** `now` and `wait` are in milliseconds. */
@@ -29,4 +30,10 @@ export async function carryOut(
     if (now() - started > TIMEOUT_MS) throw outcome.cause;
     await wait(backoff(attempt));
   }
+}
+
+/** The same where a condition that fails means that somebody else was faster. Throws `ConflictError` then. */
+export async function carryOutUnchanged(store: Store, writes: readonly Write[]): Promise<void> {
+  const outcome = await carryOut(store, writes);
+  if (outcome.state === 'refused') throw new ConflictError(outcome.refused.map(({ item }) => item));
 }

@@ -3,8 +3,8 @@ import { firstCodePoints, folded } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
-import { carryOut } from '../../log/carry-out.ts';
-import { type Change, ConflictError } from '../../log/commit.ts';
+import { carryOutUnchanged } from '../../log/carry-out.ts';
+import type { Change } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   type Account,
@@ -68,8 +68,7 @@ export async function addKey(
     // A transaction whose reply was lost may have stored it already.
     if (keyWith(account, added.digest)) return apiKey;
     const keys = doSetKeys(realm, email, account, withKey(account, added));
-    const { state } = await carryOut(outside, [keys, ...more]);
-    if (state === 'refused') throw new ConflictError([]);
+    await carryOutUnchanged(outside, [keys, ...more]);
     return apiKey;
   });
 }

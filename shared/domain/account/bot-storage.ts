@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
-import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError } from '../../log/commit.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -128,12 +126,3 @@ export const doRemoveValues = (
   ...values.map((value): Write => ({ delete: valueKey(realm, userId, value.key) })),
   doCount(realm, userId, storage, { used: -total(values), keys: -values.length }),
 ];
-
-/** Carries the writes out. Throws a conflict if anything was stored or removed since the decision. */
-export async function store(
-  outside: Parameters<typeof carryOut>[0],
-  writes: readonly Write[],
-): Promise<void> {
-  const outcome = await carryOut(outside, writes);
-  if (outcome.state === 'refused') throw new ConflictError(outcome.refused.map(({ item }) => item));
-}

@@ -1,5 +1,5 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { ConflictError } from '../../log/commit.ts';
+import { carryOutUnchanged } from '../../log/carry-out.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import { messageKey, unchanged } from '../../model/message/message.ts';
@@ -117,30 +117,21 @@ export async function releaseFiles(
   }
 }
 
-async function releaseFile(
-  { table, uuid, now }: Outside,
-  realm: string,
-  messageId: number,
-  token: string,
-): Promise<void> {
+async function releaseFile(outside: Outside, realm: string, messageId: number, token: string): Promise<void> {
+  const { table, now } = outside;
   const at = key('file', { realm, token });
   const [slot, file] = await Promise.all([table.get(messageKey(realm, messageId)), table.get(at)]);
   if (file?.messageIds?.has(messageId) !== true) return;
   const message = slot?.kind === 'message' ? slot : undefined;
   // It was edited once more, and holds the file again.
   if (message?.files?.includes(file.pathId)) return;
-  const outcome = await table.transact(
-    [
-      {
-        update: at,
-        change: { set: { unusedSince: now() }, take: { messageIds: new Set([messageId]) } },
-        when: { absent: false },
-      },
-      doNoteUnused(realm, token, now()),
-      ...(message ? [{ check: messageKey(realm, messageId), when: unchanged(message) }] : []),
-    ],
-    uuid(),
-  );
-  if (outcome.state === 'refused') throw new ConflictError(outcome.refused.map(({ item }) => item));
-  if (outcome.state === 'unsure') throw outcome.cause;
+  await carryOutUnchanged(outside, [
+    {
+      update: at,
+      change: { set: { unusedSince: now() }, take: { messageIds: new Set([messageId]) } },
+      when: { absent: false },
+    },
+    doNoteUnused(realm, token, now()),
+    ...(message ? [{ check: messageKey(realm, messageId), when: unchanged(message) }] : []),
+  ]);
 }

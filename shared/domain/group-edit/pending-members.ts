@@ -1,7 +1,7 @@
 import { noGroups } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError, MAX_WRITES } from '../../log/commit.ts';
+import { carryOut, carryOutUnchanged } from '../../log/carry-out.ts';
+import { MAX_WRITES } from '../../log/commit.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { doSetGraph } from '../../model/group/graph.ts';
 import { doJoinGroup } from '../../model/group/member.ts';
@@ -82,10 +82,9 @@ async function dropLists(outside: Outside, realm: string, groupId: number): Prom
   ]);
   if (left === undefined) return;
   const { [String(groupId)]: _, ...arriving } = graph.arriving ?? {};
-  const { state } = await carryOut(outside, [
+  await carryOutUnchanged(outside, [
     { delete: list },
     { update: key('group', { realm, groupId }), change: { remove: ['isArriving'] }, when: { absent: false } },
     ...doSetGraph(realm, graph, { arriving }),
   ]);
-  if (state === 'refused') throw new ConflictError([]);
 }

@@ -2,8 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import { realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError } from '../../log/commit.ts';
+import { carryOutUnchanged } from '../../log/carry-out.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { roles } from '../../model/permission/permission.ts';
 import { ANY_HOST, checkHost, loadOrganization, type Organization } from '../../model/realm/hosts.ts';
@@ -46,8 +45,7 @@ export async function createOrganization(
     const isDefault = await checkRoom(outside, host, owner.email);
     const given = { name, host, isDefault };
     const { realm, hosts, accounts, writes } = planFounding(outside, given, [owner], [GENERAL]);
-    const { state } = await carryOut(outside, writes);
-    if (state === 'refused') throw new ConflictError([]);
+    await carryOutUnchanged(outside, writes);
     return { realm, hosts, name, owner: accounts[0] as KeyedAccount };
   });
 }
