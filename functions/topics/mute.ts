@@ -1,11 +1,9 @@
 import { muteTopic } from '../../shared/endpoints/topics.ts';
 import { badRequest, refusal } from '../../shared/kernel/errors.ts';
-import { folded } from '../../shared/kernel/folding.ts';
-import { isId, type LookupKey } from '../../shared/kernel/lookup.ts';
-import { loadChannel } from '../../shared/model/channel/access.ts';
+import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { checkChannelName } from '../../shared/model/channel/channel.ts';
 import { checkTopicName } from '../../shared/model/message/message.ts';
-import { accessUserTopic, doSetVisibility, visibility } from '../../shared/model/message/user-topic.ts';
+import { changeVisibility, loadUserTopic, visibility } from '../../shared/model/message/user-topic.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 const nameKey = (name: string): LookupKey<'channelName'> => ({ kind: 'channelName', name });
@@ -23,25 +21,14 @@ export const handler = serve(muteTopic, {
     };
   },
   keys: ({ name }) => (name === undefined ? [] : [nameKey(name)]),
-  load: async ({ input: { id, name, topic }, resolved, outside: { table }, realm, userId }) => {
+  load: async ({ input: { id, name, topic }, resolved, outside, realm, userId }) => {
     const channelId = name === undefined ? id : resolved.follow(nameKey(name))?.channelId;
-    if (channelId === undefined || !isId(channelId)) return {};
-    const [seen, stored] = await Promise.all([
-      loadChannel(table, realm, channelId, userId),
-      table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),
-    ]);
-    return { channelId, seen, stored };
+    return { channelId, loaded: await loadUserTopic(outside.table, realm, userId, { channelId, topic }) };
   },
   reserve: 1,
-  run: async ({ caller, commit, input, outside, realm, userId }, { channelId = 0, seen, stored }) => {
-    const { topic, policy } = input;
-    accessUserTopic(caller.standing, seen, stored, policy);
-    if (policy === (stored?.policy ?? visibility.inherit)) return {};
-    const updated = Math.floor(outside.now() / 1000);
-    await commit(1, () => ({
-      ...doSetVisibility(realm, userId, { channelId, topic, policy, updated }, stored),
-      result: undefined,
-    }));
+  run: async (request, { channelId = 0, loaded }) => {
+    const { topic, policy } = request.input;
+    await changeVisibility(request, { channelId, topic, policy }, loaded);
     return {};
   },
 });

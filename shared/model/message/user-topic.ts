@@ -1,11 +1,15 @@
 import { folded } from '../../kernel/folding.ts';
+import { isId } from '../../kernel/lookup.ts';
+import type { Outside } from '../../kernel/outside.ts';
+import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Condition, Write } from '../../table/write.ts';
-import { accessContent, type ChannelWithSubscription } from '../channel/access.ts';
+import { accessContent, type ChannelWithSubscription, loadChannel } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
+import type { Caller } from '../user/caller.ts';
 import type { UserSettings } from '../user/user.ts';
 
 /** A user's policy for a topic (wire facts 3.10). */
@@ -152,7 +156,7 @@ const policyEvent = (
  * Refuses a policy for a topic of a channel that the user cannot read, as if the channel did not exist. The topic need not
  * exist. A user may always remove their own policy.
  */
-export function accessUserTopic(
+function accessUserTopic(
   who: Standing,
   seen: ChannelWithSubscription | undefined,
   stored: UserTopic | undefined,
@@ -161,6 +165,38 @@ export function accessUserTopic(
   const hasPolicy = stored !== undefined && stored.policy !== visibility.inherit;
   if (policy === visibility.inherit && hasPolicy) return;
   accessContent(who, seen);
+}
+
+/** What decides about a user's policy for a topic: the channel, and the policy as it is. One round trip. */
+export async function loadUserTopic(
+  table: Table,
+  realm: string,
+  userId: number,
+  { channelId, topic }: { readonly channelId: number | undefined; readonly topic: string },
+) {
+  if (channelId === undefined || !isId(channelId)) return { seen: undefined, stored: undefined };
+  const [seen, stored] = await Promise.all([
+    loadChannel(table, realm, channelId, userId),
+    table.get('userTopic', { realm, userId, channelId, topic: folded(topic) }),
+  ]);
+  return { seen, stored };
+}
+
+/** Sets the caller's policy for a topic, unless they have it already. */
+export async function changeVisibility(
+  {
+    caller,
+    outside,
+    commit,
+  }: { readonly caller: Caller; readonly outside: Outside; readonly commit: Commit },
+  set: Omit<UserTopic, 'updated'>,
+  { seen, stored }: Awaited<ReturnType<typeof loadUserTopic>>,
+): Promise<void> {
+  accessUserTopic(caller.standing, seen, stored, set.policy);
+  if (set.policy === (stored?.policy ?? visibility.inherit)) return;
+  const updated = Math.floor(outside.now() / 1000);
+  const change = doSetVisibility(caller.realmId, caller.user.userId, { ...set, updated }, stored);
+  await commit(1, () => ({ ...change, result: undefined }));
 }
 
 /*
