@@ -5,19 +5,19 @@ import {
   checkRoomForScheduled,
   doSchedule,
   loadScheduled,
-  parseContent,
   parsePlace,
 } from '../../shared/domain/scheduled/scheduled-message.ts';
 import { draftOf, sendLookupKeys } from '../../shared/domain/send/request.ts';
 import { acceptMessage, loadSend } from '../../shared/domain/send/target.ts';
 import { createScheduledMessage } from '../../shared/endpoints/scheduled-messages.ts';
+import { normalizedContent } from '../../shared/model/message/message.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(
   createScheduledMessage,
   {
     parse: ({ content, scheduled_delivery_timestamp: deliverAt, read_by_sender: readBySender, ...to }) => {
-      const given = { place: parsePlace(to), content: parseContent(content), deliverAt };
+      const given = { place: parsePlace(to), content: normalizedContent(content), deliverAt };
       return { given, request: asSendRequest(given, readBySender) };
     },
     keys: ({ request }) => sendLookupKeys(request),

@@ -14,7 +14,7 @@ import {
 } from '../../markdown/references.ts';
 import { normalizedContent } from '../../model/message/message.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
-import { type Caller, loadCaller } from '../../model/user/caller.ts';
+import { type Caller, loadCallerWithOwner } from '../../model/user/caller.ts';
 import { mayActAsBot } from '../../model/user/management.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
@@ -117,9 +117,9 @@ async function tryToDeliver(
 ): Promise<Outcome> {
   const { table } = outside;
   const { realm, channelId, userId } = address;
-  const person = await table.get('user', { realm, userId });
-  const caller = person && (await loadCaller(outside, realm, person.userId, person.ownerId));
-  if (person === undefined || caller === undefined) return 'account deactivated';
+  const caller = await loadCallerWithOwner(outside, realm, userId);
+  if (caller === undefined) return 'account deactivated';
+  const person = caller.user;
   const senderId = address.senderId === SERVICE ? caller.realm.noticeBotId : address.senderId;
   const sentToken = tokenOf(addressed);
   const [sender, channel, before] = await Promise.all([

@@ -1,15 +1,11 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { checkTopic } from '../../model/message/message.ts';
+import { checkTopic, normalizedContent } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { draftOf, sendLookupKeys } from '../send/request.ts';
-import { acceptMessage, loadSend } from '../send/target.ts';
+import { acceptScheduled } from './accept.ts';
 import { checkTime } from './due.ts';
 import {
-  asSendRequest,
   type PlaceParameters,
-  parseContent,
   parsePlace,
   type ScheduledInput,
   type ScheduledMessage,
@@ -44,7 +40,7 @@ export function parseScheduledChange(parameters: ChangeParameters): ScheduledCha
     type,
     to,
     topic: topic === undefined ? undefined : checkTopic(topic),
-    content: content === undefined ? undefined : parseContent(content),
+    content: content === undefined ? undefined : normalizedContent(content),
     deliverAt,
   };
 }
@@ -86,13 +82,6 @@ export async function accessRendered(
   after: ScheduledInput,
 ): Promise<string> {
   if (after.place === before.place && after.content === before.content) return before.rendered;
-  const { realmId: realm, user } = caller;
-  const request = asSendRequest(after, before.readBySender);
-  const keys = sendLookupKeys(request);
-  const resolved = await lookUpIn(outside.table, realm, keys);
-  const { userId, ownerId } = user;
-  const sender = { userId, baseUrl: before.baseUrl, ...(ownerId !== undefined && { ownerId }) };
-  const snapshot = await loadSend(outside, sender, request, resolved);
-  const draft = draftOf(caller, request, before.client, outside.now());
-  return (await acceptMessage(outside, caller, draft, snapshot)).rendered.html;
+  const { delivery } = await acceptScheduled(outside, caller, { ...before, ...after });
+  return delivery.rendered.html;
 }

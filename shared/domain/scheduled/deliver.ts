@@ -1,27 +1,19 @@
 import { Refusal } from '../../kernel/errors.ts';
-import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { logOf } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
-import { type Caller, loadCaller } from '../../model/user/caller.ts';
+import { type Caller, loadCallerWithOwner } from '../../model/user/caller.ts';
 import { wakePush } from '../push/wake-up.ts';
 import { sendDirectNotices } from '../send/direct-notice.ts';
-import { draftOf, sendLookupKeys } from '../send/request.ts';
 import { doSend, jobToken } from '../send/send.ts';
-import { acceptMessage, loadSend } from '../send/target.ts';
+import { acceptScheduled } from './accept.ts';
 import { type Due, sendDue } from './due.ts';
 import { remindOfInvitations } from './invitation.ts';
 import { remind } from './reminder.ts';
-import {
-  asSendRequest,
-  doFail,
-  doUnschedule,
-  loadScheduledMessage,
-  type ScheduledMessage,
-} from './scheduled-message.ts';
+import { doFail, doUnschedule, loadScheduledMessage, type ScheduledMessage } from './scheduled-message.ts';
 
 /** A message that is later than this (ms), because the service was down, is not sent any more (companion facts 2.3). */
 const TOO_LATE_MS = 600_000;
@@ -53,8 +45,7 @@ async function deliverScheduled(outside: Outside, queues: Queues, due: Due): Pro
     const message = await loadScheduledMessage(outside.table, realm, userId, due.id);
     // It was sent or deleted, it failed, or it has another time by now, with a queue message of its own.
     if (message === undefined || message.failed || message.deliverAt !== due.at) return;
-    const user = await outside.table.get('user', { realm, userId });
-    const caller = user && (await loadCaller(outside, realm, userId, user.ownerId));
+    const caller = await loadCallerWithOwner(outside, realm, userId);
     if (caller === undefined) {
       await commitTo(outside, realm)(1, () => doFail(realm, userId, message));
       return;
@@ -73,15 +64,9 @@ async function trySending(
   message: ScheduledMessage,
 ): Promise<string | undefined> {
   const { realmId: realm, user } = caller;
-  const { userId, ownerId } = user;
-  const request = asSendRequest(message, message.readBySender);
-  const resolved = await lookUpIn(outside.table, realm, sendLookupKeys(request));
-  const sender = { userId, baseUrl: message.baseUrl, ...(ownerId !== undefined && { ownerId }) };
-  const snapshot = await loadSend(outside, sender, request, resolved);
-  const draft = draftOf(caller, request, message.client, outside.now());
   try {
-    const delivery = await acceptMessage(outside, caller, draft, snapshot);
-    const gone = doUnschedule(realm, userId, message);
+    const { draft, delivery } = await acceptScheduled(outside, caller, message);
+    const gone = doUnschedule(realm, user.userId, message);
     const before = [...delivery.before, ...gone.entries.filter((entry) => entry.kind === 'event')];
     await commitTo(outside, realm)(before.length + 1, (numbers) => {
       const sent = doSend(realm, draft, { ...delivery, before }, numbers);

@@ -3,7 +3,7 @@ import { isId } from '../../kernel/lookup.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { extractReferences } from '../../markdown/references.ts';
-import { checkTopic, normalizedContent } from '../../model/message/message.ts';
+import { checkTopic } from '../../model/message/message.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -72,9 +72,6 @@ export function parsePlace({ type, to, topic }: PlaceParameters): ScheduledPlace
   checkSize(userIds.length);
   return { kind: 'direct', userIds };
 }
-
-/** Parses the text as that of a message. */
-export const parseContent = (content: string): string => normalizedContent(content);
 
 /** The message as a request to send it now. */
 export const asSendRequest = (

@@ -108,3 +108,13 @@ export async function loadCaller(
     graph,
   };
 }
+
+/** The same for a user of whom only the ID is known: a bot has the rights of its owner too. Two round trips. */
+export async function loadCallerWithOwner(
+  outside: Outside,
+  realmId: string,
+  userId: number,
+): Promise<Caller | undefined> {
+  const user = await outside.table.get('user', { realm: realmId, userId });
+  return user && loadCaller(outside, realmId, userId, user.ownerId);
+}
