@@ -1,3 +1,4 @@
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -36,3 +37,11 @@ export class AreaLogs extends Construct {
     return group;
   }
 }
+
+/** Lets a function write to a log group. */
+export const writingLogs = (sid: string, group: LogGroup): PolicyStatement =>
+  new PolicyStatement({
+    sid,
+    actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    resources: [group.logGroupArn],
+  });

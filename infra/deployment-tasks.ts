@@ -1,10 +1,11 @@
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { AwsCustomResource, type AwsSdkCall } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { accept } from './accepted.ts';
+import { writingLogs } from './area-logs.ts';
 
 /** A call of AWS that a deployment makes because CloudFormation has no resource for it. */
 interface Task {
@@ -34,11 +35,7 @@ export class DeploymentTasks extends Construct {
   constructor(scope: Construct, id: string, logGroup: LogGroup) {
     super(scope, id);
     this.#logGroup = logGroup;
-    const logs = new PolicyStatement({
-      sid: 'Logs',
-      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [logGroup.logGroupArn],
-    });
+    const logs = writingLogs('Logs', logGroup);
     this.#allowed = new PolicyDocument({ statements: [logs] });
     this.#role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),

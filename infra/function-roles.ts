@@ -3,7 +3,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { accept } from './accepted.ts';
-import { areaOf, upperCamel } from './area-logs.ts';
+import { areaOf, upperCamel, writingLogs } from './area-logs.ts';
 import { grants, type Resources, type Rights, wideGrants } from './resources.ts';
 
 /**
@@ -17,11 +17,7 @@ export class FunctionRoles extends Construct {
   /** The role of a function, for the resources of its stack. */
   roleOf({ id, needs, triggerGrants = [] }: Rights, resources: Resources): Role {
     const area = areaOf(id);
-    const areaLogs = new PolicyStatement({
-      sid: 'AreaLogs',
-      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [resources.logs.groupOf(id).logGroupArn],
-    });
+    const areaLogs = writingLogs('AreaLogs', resources.logs.groupOf(id));
     const traces = new PolicyStatement({
       sid: 'Traces',
       actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],

@@ -1,10 +1,11 @@
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnWebFunction, CfnWebFunctionEndpoint, CfnWebFunctionRevision } from 'aws-cdk-lib/aws-lambda';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type Listener, proof as proofOf } from '../shared/endpoints/listener.ts';
 import { CODE, NAMESPACE } from '../shared/kernel/outside.ts';
 import { accept } from './accepted.ts';
+import { writingLogs } from './area-logs.ts';
 import type { Bundle } from './build.ts';
 import { DeploymentTasks } from './deployment-tasks.ts';
 import { ListenerCode } from './listener-code.ts';
@@ -58,11 +59,7 @@ export class ListenerFunction extends Construct {
     const tasks = new DeploymentTasks(this, 'Deployment', logGroup);
     const proof = originProof(tasks);
     this.proof = { [proofOf.header]: proof };
-    const areaLogs = new PolicyStatement({
-      sid: 'AreaLogs',
-      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [logGroup.logGroupArn],
-    });
+    const areaLogs = writingLogs('AreaLogs', logGroup);
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
