@@ -72,7 +72,7 @@ const verbs = {
     takes: ['host', 'remove', 'org'],
   },
   'rebuild-search': {
-    says: 'has the search index made anew from the messages (infra/RUNBOOK.md)',
+    says: 'rebuilds the search index from the messages (infra/RUNBOOK.md)',
     needs: [],
     takes: ['org'],
   },

@@ -97,7 +97,7 @@ export const verbs: Readonly<
     const organization = await accessOrganizationOf(outside.table, given.org);
     await voidIndex(outside, organization.realm);
     const begins = 'The search worker begins with the next search, or within an hour.';
-    return { notes: [`The search index of '${organization.name}' will be made anew. ${begins}`] };
+    return { notes: [`The search index of '${organization.name}' will be rebuilt. ${begins}`] };
   },
 
   async migrate({ outside }, given, tell) {

@@ -90,7 +90,7 @@ export type OperatorSettingName = keyof typeof operatorSettings;
 
 export const operatorSettingNames = Object.keys(operatorSettings) as readonly OperatorSettingName[];
 
-/** Settings of which none makes sense without the others. */
+/** Settings that only make sense together. */
 const together: readonly (readonly OperatorSettingName[])[] = [['OIDC_ISSUER', 'OIDC_CLIENT_ID']];
 
 /** The settings that are needed beside those that are set: the first such pair, as what is set and what is missing. */

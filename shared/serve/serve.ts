@@ -27,7 +27,7 @@ import {
 import type { HandlerSpec } from './request.ts';
 import { rootOf } from './session.ts';
 
-/** What a handler gets besides the event: Lambda's context, or in a listener who is told when a reply is held. */
+/** What a handler gets besides the event: Lambda's context, or, in a listener, what to call when a reply is held. */
 type Context = LambdaContext | { readonly onHold: (held: Held) => void };
 
 type Lambda = (event: APIGatewayProxyEvent, context?: Context) => Promise<APIGatewayProxyResult>;

@@ -28,7 +28,7 @@ const searched = (
 const idsOf = ({ body }: Awaited<ReturnType<typeof searched>>): number[] =>
   body.messages.map(({ id }: { id: number }) => id);
 
-/** Some messages, of which the first ones are in the index if wanted, and the others in the log only. */
+/** Some messages. The first ones are in the index if wanted, the others in the log only. */
 async function givenTexts(texts: readonly string[], indexedTexts = 0) {
   const realm = await newRealm();
   const ids: number[] = [];
@@ -220,7 +220,7 @@ describe('a search while things change', () => {
     expect(idsOf(await searched(realm, member, 'apples', [['channel', general]]))).toEqual([ids[2]]);
   });
 
-  it.each(['lost', 'cut short'])('says so if a segment is %s, and has it made anew', async (how) => {
+  it.each(['lost', 'cut short'])('says so if a segment is %s, and has it rebuilt', async (how) => {
     const { realm, ids } = await givenTexts(['apples', 'pears'], 2);
     const { member } = realm.people;
     const work = await workOf(realm, 'search');

@@ -207,7 +207,7 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await foundInSegments(realm, 'apples')).toHaveLength(2);
   });
 
-  it.each(['lost', 'cut short', 'changed'])('make a segment anew that is %s', async (how) => {
+  it.each(['lost', 'cut short', 'changed'])('rebuild a segment that is %s', async (how) => {
     const { realm, ids } = await givenIndex();
     const { name } = await firstSegment(realm);
     const bytes = (await objectsOf(realm).get(SEARCH, name))?.bytes ?? new Uint8Array();
@@ -218,7 +218,7 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await foundInSegments(realm, 'apples')).toEqual([ids[0], ids[1]]);
   });
 
-  it('make a damaged segment anew when they have to change it', async () => {
+  it('rebuild a damaged segment when they have to change it', async () => {
     const { realm, ids } = await givenIndex();
     await damage(realm, (await firstSegment(realm)).name, Buffer.from('no segment'));
     const id = await sent(realm, realm.people.member, { to: realm.channels.general }, 'apples');
@@ -226,14 +226,14 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await foundInSegments(realm, 'apples')).toEqual([ids[0], ids[1], id]);
   });
 
-  it('make the index anew if its list is lost', async () => {
+  it('rebuild the index if its list is lost', async () => {
     const { realm, ids } = await givenIndex();
     await damage(realm, (await pointerOf(realm)).list?.name ?? '');
     await indexed(realm);
     expect(await foundInSegments(realm, 'apples')).toEqual([ids[0], ids[1]]);
   });
 
-  it('make the index anew if the log no longer reaches back to it', async () => {
+  it('rebuild the index if the log no longer reaches back to it', async () => {
     const { realm, ids } = await givenIndex();
     const { until } = await pointerOf(realm);
     await realm.call(update, realm.people.member, { content: 'pears' }, { path: { message_id: ids[0] } });

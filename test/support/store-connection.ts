@@ -31,7 +31,7 @@ export class StoreConnections {
     this.#port = Number(port);
   }
 
-  /** Posts a body with these further lines of the head, each of which ends with CRLF. */
+  /** Posts a body with these further lines of the head. Each ends with CRLF. */
   async post(lines: string, body: string): Promise<Reply> {
     const head = `POST / HTTP/1.1\r\nhost: ${this.#host}:${this.#port}\r\n${lines}`;
     const request = `${head}content-length: ${Buffer.byteLength(body)}${HEAD_END}${body}`;

@@ -13,7 +13,7 @@ const asked = async (realm: TestRealm, as: Person, user: number, stream_id: numb
 const refused = [400, 'BAD_REQUEST'];
 
 describe('the channels of another user (companion facts 3.4)', () => {
-  it('are told as far as the caller can see the channel and the user', async () => {
+  it('are listed if the caller can see the channel and the user', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const person = await givenUser(realm);

@@ -88,7 +88,7 @@ it('what a muted user sent cannot be marked as unread: nothing changes and no ev
   expect(await flagsFor(realm, member, id)).toEqual(['read']);
 });
 
-it('the pair is in no read receipts of each other, whoever of them muted (companion facts 1.9)', async () => {
+it('neither of the pair is in read receipts of the other, no matter who muted (companion facts 1.9)', async () => {
   const realm = await newRealm({ enable_read_receipts: true });
   const { member, admin, owner } = realm.people;
   const { channelId: to } = await givenChannel(realm, {}, [member, admin, owner]);

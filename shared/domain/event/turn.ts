@@ -60,7 +60,7 @@ interface Waiting {
  * Between processes the order of their claims decides which one is newer, not a clock.
  *
  * A poll in a function reads its queue in each interval, to see whether it still has its claim. A room holds many polls, so
- * whoever takes over from one of them leaves a note for the room, which reads all its notes together.
+ * a process that takes over from one of them leaves a note for the room, which reads all its notes together.
  */
 export class Turn {
   readonly #waiting: Waiting;

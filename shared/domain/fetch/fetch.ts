@@ -243,7 +243,7 @@ const peopleIn = (term: Term): readonly number[] =>
 
 /**
  * The fetch, once it is known whether the caller may read the message of `with`. Without it, the other conditions must name
- * a conversation, and then the fetch is opened anew. Refuses with `BAD_NARROW` (companion facts 1.14).
+ * a conversation, and then the fetch is opened again. Refuses with `BAD_NARROW` (companion facts 1.14).
  */
 export async function accessWith(
   { input, caller }: { readonly input: UnresolvedNarrow; readonly caller: Caller },

@@ -78,7 +78,7 @@ export function checkNarrowOfMessages(narrow: NarrowParameter): readonly Unresol
   return terms;
 }
 
-/** Refuses conditions of which one wants a channel message and another a direct one (companion facts 1.14). */
+/** Refuses a narrow that asks for channel messages and for direct ones (companion facts 1.14). */
 export function checkTogether(terms: readonly UnresolvedTerm[]): void {
   if (terms.some(wantsChannel) && terms.some(wantsDirect))
     throw refusal('badNarrow', { desc: 'no message is in a channel and direct' });

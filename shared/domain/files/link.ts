@@ -9,7 +9,7 @@ import { parsePathId, UPLOADS_PATH } from './path.ts';
 /** Most files that one message can hold: each is a write of its transaction. */
 export const MAX_FILES = 30;
 
-/** What a link to a file looks like in a text, as far as the token. */
+/** What a link to a file looks like in a text, up to the token. */
 const LINKED = /user_uploads\/\d+\/[0-9a-f]{1,2}\/([\w-]{24})\//g;
 
 /** The tokens of the files that a text may link to. */

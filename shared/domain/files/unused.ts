@@ -9,7 +9,7 @@ import type { Write } from '../../table/write.ts';
 export interface UnusedFile {
   readonly realm: string;
   readonly token: string;
-  /** Days since 1970; 0 for a file that was removed, of which only bytes can be left. */
+  /** Days since 1970; 0 for a file that was removed: only its bytes can be left. */
   readonly day: number;
 }
 

@@ -11,7 +11,7 @@ import { newPath, storedName, UPLOADS_PATH } from './path.ts';
 const MIB = 1024 * 1024;
 
 /**
- * Largest file (MiB). A request reaches its function as base64 inside of JSON, of which Lambda takes 6 MB: that is a file of
+ * Largest file (MiB). A request reaches its function as base64 inside of JSON. Lambda takes 6 MB of it: that is a file of
  * a little more than 4 MiB (docs/LIMITS.md).
  */
 export const MAX_FILE_MIB = 4;

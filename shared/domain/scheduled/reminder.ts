@@ -166,7 +166,7 @@ export const doRemoveReminder = (realm: string, userId: number, reminder: Remind
 
 /**
  * Sends a reminder that is due as a direct message of the notice bot, and deletes it in the same transaction. Its text is
- * made anew as long as the message can be read.
+ * rendered again as long as the message can be read.
  */
 export async function remind(outside: Outside, queues: Queues, { realm, userId, id }: Due): Promise<void> {
   const { table } = outside;

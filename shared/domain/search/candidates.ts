@@ -27,7 +27,7 @@ export interface SearchIndex {
   readonly candidates: (wish: IndexWish, range: RangeRequest) => Promise<Candidates>;
 }
 
-/** Which messages a search wants, as far as the index knows; `hit` holds for those that `place` lets through. */
+/** Which messages a search wants, by what the index knows; `hit` holds for those that `place` lets through. */
 export interface IndexWish extends Wish {
   readonly hit: (hit: Hit) => boolean;
 }

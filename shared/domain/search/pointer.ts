@@ -25,7 +25,7 @@ export interface SearchPointer {
   readonly clean: number;
   /** When (ms) objects that were replaced must be removed; absent if there are none. */
   readonly purge?: number;
-  /** The index must be made anew: the operator asked for it, or the log no longer reaches back. */
+  /** The index must be rebuilt: the operator asked for it, or the log no longer reaches back. */
   readonly isVoid?: true;
 }
 

@@ -99,7 +99,7 @@ async function claim(
 
 /**
  * Wakes the worker for each organization whose log went on far enough, or was never read. Failures are only reported: the
- * next sweep, or whoever searches, does it.
+ * next sweep, or the next search, does it.
  */
 export async function sweepSearch(outside: Outside, queues: Queues): Promise<void> {
   const { table, now } = outside;
@@ -117,7 +117,7 @@ export async function sweepSearch(outside: Outside, queues: Queues): Promise<voi
   outside.count('WorkFailures', SEARCH_QUEUE, { failures: failures.length });
 }
 
-/** Has the index made anew, by the next run of the worker. Nothing of a run that is at it counts. */
+/** Makes the next run of the worker rebuild the index. What a run that is at it writes does not count. */
 export async function voidIndex({ table }: Pick<Outside, 'table'>, realm: string): Promise<void> {
   const change = { set: { isVoid: true, leased: 0 }, add: { claim: 1 } };
   await table

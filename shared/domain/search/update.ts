@@ -80,7 +80,7 @@ export class IndexUpdate {
     return this.#part + this.#segments.length + SPARE <= MAX_PARTS;
   }
 
-  /** Begins anew, from the start of the log. */
+  /** Starts over, from the beginning of the log. */
   reset(): void {
     this.#replace(...this.#segments.map(({ name }) => name));
     this.#segments = [];
@@ -88,7 +88,7 @@ export class IndexUpdate {
     this.#isChanged = true;
   }
 
-  /** Makes each segment anew that is lost or damaged, from the messages themselves. */
+  /** Rebuilds each segment that is lost or damaged, from the messages themselves. */
   async repair(): Promise<void> {
     for (const segment of this.#segments.slice()) {
       if ((await loadFile(this.#objects, segment)) === undefined) await this.#rewrite(segment, [], []);
@@ -111,7 +111,7 @@ export class IndexUpdate {
     this.until = until;
   }
 
-  /** Replaces a segment by one without some messages and with others. A damaged one is made anew from the table. */
+  /** Replaces a segment by one without some messages and with others. A damaged one is rebuilt from the table. */
   async #rewrite(
     segment: SegmentEntry,
     removed: readonly number[],

@@ -1,6 +1,6 @@
 import type { Mute, User } from './user.ts';
 
-/** Who reads messages, as far as it decides the flags of these. */
+/** What decides the flags that a reader's messages have. */
 export type MessageReader = Pick<User, 'userId' | 'mutes' | 'alertWords'>;
 
 /** The users whom a user has muted now, in the order in which they did. */

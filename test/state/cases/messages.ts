@@ -259,7 +259,7 @@ export const messageCases: readonly Case[] = [
     },
   },
   {
-    title: 'a text that is only rendered is told to nobody (companion facts 1.7)',
+    title: 'a text that is only rendered has no event (companion facts 1.7)',
     calls: [render],
     run: async (realm) => {
       const { settle } = await follow(realm);

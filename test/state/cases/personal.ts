@@ -112,7 +112,7 @@ export const personalCases: readonly Case[] = [
     },
   },
   {
-    title: 'what a bot stores is told to nobody (companion facts 3.9)',
+    title: 'what a bot stores has no event (companion facts 3.9)',
     calls: [updateStorage, removeStorage],
     run: async (realm) => {
       const { bot } = realm.people;
