@@ -8,6 +8,7 @@ import { handler as worker } from '../../functions/workers/outbox.ts';
 import { handler as sweep } from '../../functions/workers/outbox-sweep.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { meanwhile, mishaps, unheard } from '../support/faults.ts';
+import { endingAt } from '../support/outbox.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 import { workOf } from '../support/work-queue.ts';
 import { queued, runQueue, runSchedule } from '../support/worker-run.ts';
@@ -134,6 +135,23 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
       type: 'private',
       content: expect.stringContaining('#scheduled'),
     });
+  });
+
+  it('the notice about a failure is sent once, also if the worker died before it', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const due = await scheduled(realm, member);
+    pass(realm, HOUR + 700);
+    const client = await givenClient(realm, member, { event_types: ['message'] });
+    // The first transaction notes the failure, the second one would send the notice.
+    expect(await run(endingAt(realm, 2), due)).toBe(1);
+    expect(await listed(realm, member)).toMatchObject([{ failed: true }]);
+    expect(await client.poll()).toEqual([]);
+    expect(await run(realm, due, due)).toBe(0);
+    expect(await client.poll()).toMatchObject([{ message: { type: 'private' } }]);
+    expect(await dueIn(realm)).toEqual([]);
+    await run(realm, due);
+    expect(await client.poll()).toEqual([]);
   });
 
   it('a message that failed is sent after it gets another time', async () => {

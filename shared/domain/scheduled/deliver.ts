@@ -1,5 +1,6 @@
 import { Refusal } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { carryOut } from '../../log/carry-out.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { logOf } from '../../log/log.ts';
 import { retryOnConflict } from '../../log/retry-on-conflict.ts';
@@ -10,7 +11,7 @@ import { wakePush } from '../push/wake-up.ts';
 import { sendDirectNotices } from '../send/direct-notice.ts';
 import { doSend, jobToken } from '../send/send.ts';
 import { acceptScheduled } from './accept.ts';
-import { type Due, sendDue } from './due.ts';
+import { type Due, dueKey, sendDue } from './due.ts';
 import { remindOfInvitations } from './invitation.ts';
 import { remind } from './reminder.ts';
 import { doFail, doUnschedule, loadScheduledMessage, type ScheduledMessage } from './scheduled-message.ts';
@@ -40,20 +41,21 @@ const deliverers: Readonly<Record<Due['what'], typeof deliverDue>> = {
  */
 async function deliverScheduled(outside: Outside, queues: Queues, due: Due): Promise<void> {
   const { realm, userId } = due;
-  const { now } = outside;
   await retryOnConflict(outside, async () => {
     const message = await loadScheduledMessage(outside.table, realm, userId, due.id);
-    // It was sent or deleted, it failed, or it has another time by now, with a queue message of its own.
-    if (message === undefined || message.failed || message.deliverAt !== due.at) return;
+    // It was sent or deleted, or it has another time by now, with a queue message of its own.
+    if (message === undefined || message.deliverAt !== due.at) return;
     const caller = await loadCallerWithOwner(outside, realm, userId);
     if (caller === undefined) {
-      await commitTo(outside, realm)(1, () => doFail(realm, userId, message));
+      // Nobody is there to get a notice.
+      if (message.failed) await carryOut(outside, [{ delete: dueKey(due) }]);
+      else await commitTo(outside, realm)(1, () => doFail(realm, userId, message, undefined));
       return;
     }
-    const isLate = now() > due.at * 1000 + TOO_LATE_MS;
-    const problem = isLate ? 'the service was down at its time' : await trySending(outside, caller, message);
-    if (problem === undefined) await wakePush({ caller, outside, clients: { queues } });
-    else await fail(outside, caller, message, problem);
+    const problem = message.failed ? message.problem : await trySending(outside, caller, message);
+    if (problem === undefined) return wakePush({ caller, outside, clients: { queues } });
+    if (!message.failed) await commitTo(outside, realm)(1, () => doFail(realm, userId, message, problem));
+    await notify(outside, caller, due, problem);
   });
 }
 
@@ -64,6 +66,7 @@ async function trySending(
   message: ScheduledMessage,
 ): Promise<string | undefined> {
   const { realmId: realm, user } = caller;
+  if (outside.now() > message.deliverAt * 1000 + TOO_LATE_MS) return 'the service was down at its time';
   try {
     const { draft, delivery } = await acceptScheduled(outside, caller, message);
     const gone = doUnschedule(realm, user.userId, message);
@@ -79,17 +82,20 @@ async function trySending(
   }
 }
 
-/** Notes the failure, and then sends the user a direct message of the notice bot about it. */
-async function fail(
+/**
+ * Sends the user a direct message of the notice bot about a failure, and takes the message off what is due. A run that dies
+ * before that is repeated, and the notice is sent once.
+ */
+async function notify(
   outside: Outside,
   { realmId: realm, realm: { noticeBotId }, user }: Caller,
-  message: ScheduledMessage,
+  due: Due,
   problem: string,
 ): Promise<void> {
-  await commitTo(outside, realm)(1, () => doFail(realm, user.userId, message));
   const content = `The message that you scheduled was not sent. The reason: ${problem}\n\n[Scheduled messages](#scheduled)`;
-  const token = jobToken(`scheduled-${message.scheduledId}`, `${message.version}`, REMEMBERED);
+  const token = jobToken(`scheduled-${due.id}`, `${due.at}`, REMEMBERED);
   await sendDirectNotices(outside, logOf(outside, realm), noticeBotId, [
     { to: user.userId, content, rendered: render(content, NOTHING_RESOLVED), token },
   ]);
+  await carryOut(outside, [{ delete: dueKey(due) }]);
 }

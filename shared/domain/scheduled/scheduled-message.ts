@@ -33,6 +33,8 @@ export interface ScheduledMessage {
   readonly baseUrl: string;
   /** It could not be sent. It stays until its user gives it another time or deletes it. */
   readonly failed?: true;
+  /** Why not, for the notice to its user. */
+  readonly problem?: string;
   /** Incremented by each change, for optimistic locking. */
   readonly version: number;
 }
@@ -178,7 +180,7 @@ export function doReschedule(
   before: ScheduledMessage,
   change: ScheduledInput & Pick<ScheduledMessage, 'rendered'>,
 ): Change<Due> {
-  const { failed, ...kept } = before;
+  const { failed, problem, ...kept } = before;
   const after: ScheduledMessage = { ...kept, ...change, version: before.version + 1 };
   const due = dueOf(realm, userId, after);
   return {
@@ -211,9 +213,18 @@ export const doUnschedule = (realm: string, userId: number, message: ScheduledMe
   result: undefined,
 });
 
-/** Notes that a scheduled message could not be sent. Fails if it has changed since it was read. */
-export function doFail(realm: string, userId: number, message: ScheduledMessage): Change<void> {
-  const failed: ScheduledMessage = { ...message, failed: true, version: message.version + 1 };
+/**
+ * Notes that a scheduled message could not be sent. It stays among what is due until its user has the notice about it, if
+ * they get one. Fails if it has changed since it was read.
+ */
+export function doFail(
+  realm: string,
+  userId: number,
+  message: ScheduledMessage,
+  problem: string | undefined,
+): Change<void> {
+  const version = message.version + 1;
+  const failed: ScheduledMessage = { ...message, failed: true, ...(problem && { problem }), version };
   return {
     writes: [
       {
@@ -221,7 +232,7 @@ export function doFail(realm: string, userId: number, message: ScheduledMessage)
         item: { ...failed },
         when: { equals: { version: message.version } },
       },
-      { delete: dueKey(dueOf(realm, userId, message)) },
+      ...(problem === undefined ? [{ delete: dueKey(dueOf(realm, userId, message)) } satisfies Write] : []),
     ],
     entries: [scheduledEvent(userId, 'update', { scheduled_message: scheduledObject(failed, userId) })],
     result: undefined,
