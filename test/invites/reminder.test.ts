@@ -100,7 +100,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     const [due] = await invited(realm, 'ada@example.com');
     realm.pass((8 * DAY + 1) * 1000);
     await runSchedule(realm, sweep);
-    // The sweep wakes it for what is due in all organizations, and a queue hands out ten messages at a time.
+    // A queue may hand over a message late.
     const received: unknown[] = [];
     const bodies = async () => {
       received.push(...(await work.receive()).map(({ Body }) => JSON.parse(Body ?? '')));

@@ -252,7 +252,6 @@ describe('when the search worker runs', () => {
   const swept = async (realm: TestRealm): Promise<boolean> => {
     const work = await workOf(realm, 'search');
     await runSchedule(realm, sweep);
-    // The sweep finds the organizations of other tests too.
     let isWoken = false;
     for (let messages = await work.receive(); messages.length > 0; messages = await work.receive()) {
       isWoken ||= messages.some(({ Body = '' }) => JSON.parse(Body).realm === realm.realm);

@@ -12,6 +12,7 @@ import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Log } from '../../shared/log/log.ts';
 import { itemVersions, type RealmSettings } from '../../shared/model/realm/realm.ts';
 import type { Served } from '../../shared/serve/serve.ts';
+import { partition } from '../../shared/table/keys.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import { checkReply } from './declared.ts';
 import { holdingToGrants } from './grants.ts';
@@ -101,8 +102,10 @@ export async function newRealm(settings: Partial<RealmSettings> = {}, curtain?: 
   const around = curtain?.writing ?? ((send: Send): Send => send);
   const host = `t${randomUUID().slice(0, 13)}.test`;
   const clock = { offset: 0 };
-  const first = makeContainer(host, clock, around);
+  const owner: { realm?: string } = {};
+  const first = makeContainer(host, clock, owner, around);
   const { demo, create } = planDemo(first.outside, { host, name: 'Test', settings });
+  owner.realm = demo.realm;
   if ((await create()) !== 'created') throw new Error('the realm exists');
   const people = Object.fromEntries(demo.accounts.map((account) => [account.name, account]));
   const realm = (container: Container): TestRealm => ({
@@ -124,7 +127,7 @@ export async function newRealm(settings: Partial<RealmSettings> = {}, curtain?: 
     call: (handler, as, parameters, options) =>
       call(container.outside, host, handler, as, parameters, options),
     container: (faults = (send) => send, outside = {}) =>
-      realm(makeContainer(host, clock, (send) => faults(around(send)), outside)),
+      realm(makeContainer(host, clock, owner, (send) => faults(around(send)), outside)),
   });
   return realm(first);
 }
@@ -134,6 +137,7 @@ type Container = Pick<TestRealm, 'outside' | 'meter' | 'reports' | 'counts'>;
 function makeContainer(
   host: string,
   clock: { offset: number },
+  owner: { readonly realm?: string },
   faults = (send: Send): Send => send,
   { environment: added, ...given }: Partial<Outside> = {},
 ): Container {
@@ -141,7 +145,7 @@ function makeContainer(
   const reports: Record<string, unknown>[] = [];
   const counts: Record<string, unknown>[] = [];
   const outside: Outside = {
-    table: new Table(TABLE, meter.around(faults(store())), itemVersions),
+    table: new Table(TABLE, meter.around(faults(withoutOthers(store(), owner))), itemVersions),
     cache: new LookupCache(),
     now: () => Date.now() + clock.offset,
     wait: (ms) => wait(ms),
@@ -154,6 +158,29 @@ function makeContainer(
   };
   return { outside, meter, reports, counts };
 }
+
+/** The lists that hold entries of every organization. Workers go through them, and tests share one table. */
+const sharedLists: ReadonlySet<unknown> = new Set(
+  (['organization', 'retention', 'unusedFile', 'pushRealm', 'due', 'outbox'] as const).map((kind) =>
+    partition(kind, {}),
+  ),
+);
+
+/** Hides other tests' entries in shared lists: this realm's clock, queues and faults are not meant for them. */
+const withoutOthers =
+  (send: Send, owner: { readonly realm?: string }): Send =>
+  async (command) => {
+    const { input } = command as {
+      input: { ExpressionAttributeValues?: { ':v0'?: unknown }; Limit?: number | undefined };
+    };
+    if (!sharedLists.has(input.ExpressionAttributeValues?.[':v0'])) return send(command);
+    // A page might hold entries of other tests only, and then be taken for the last one.
+    input.Limit = undefined;
+    const output = await send(command);
+    const { Items } = output as { Items?: { realm?: string }[] };
+    if (Items === undefined) return output;
+    return { ...(output as object), Items: Items.filter((item) => item.realm === owner.realm) };
+  };
 
 /** What every function together needs. */
 const everything = [...endpoints, ...workers].map(({ needs }) => needs);

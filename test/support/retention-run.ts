@@ -3,7 +3,7 @@ import { folded } from '../../shared/kernel/folding.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { doSetRealmRetention } from '../../shared/model/channel/retention.ts';
 import type { Topic } from '../../shared/model/message/topic.ts';
-import { key, partition } from '../../shared/table/keys.ts';
+import { key } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenMessages } from './messages.ts';
 import type { Person, TestRealm } from './realm.ts';
@@ -20,27 +20,9 @@ export interface Running {
   readonly seconds?: number;
 }
 
-/**
- * A container in which the worker meets no other test's organizations: the lists that it goes through are for all of
- * them.
- */
-export function runner(realm: TestRealm, { faults = (send) => send, outside }: Running = {}): TestRealm {
-  const own =
-    (send: Send): Send =>
-    async (command) => {
-      const { input } = command as {
-        input: { ExpressionAttributeValues?: { ':v0'?: unknown }; Limit?: number | undefined };
-      };
-      const lists: unknown[] = [partition('retention', {}), partition('unusedFile', {})];
-      if (!lists.includes(input.ExpressionAttributeValues?.[':v0'])) return send(command);
-      // A page might hold entries of other tests only, and then be taken for the last one.
-      input.Limit = undefined;
-      const output = await send(command);
-      const { Items = [] } = output as { Items?: { realm?: string }[] };
-      return { ...(output as object), Items: Items.filter((item) => item.realm === realm.realm) };
-    };
-  return realm.container((store) => faults(own(store)), { wait: async () => {}, ...outside });
-}
+/** A container of the worker, which does not wait between its steps. */
+export const runner = (realm: TestRealm, { faults, outside }: Running = {}): TestRealm =>
+  realm.container(faults, { wait: async () => {}, ...outside });
 
 /** Runs the worker once. */
 export const run = (realm: TestRealm, running: Running = {}): Promise<void> =>
