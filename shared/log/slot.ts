@@ -26,6 +26,8 @@ export type Audience =
     }
   /** Those who take part in the conversation of this message: subscribers, or the people of a direct one. */
   | { readonly message: number; readonly channel: number }
+  /** Those of these people who are still subscribed to the channel and may read the message. */
+  | { readonly message: number; readonly channel: number; readonly subscribers: readonly number[] }
   /** The subscribers of either channel who may read the message in the second one, where it went. */
   | { readonly message: number; readonly channel: number; readonly movedTo: number }
   /** The subscribers of the first channel who may not read it there. */

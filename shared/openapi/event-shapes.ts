@@ -54,6 +54,15 @@ const typing: Fields = {
   topic: z.optional(z.string()),
 };
 
+const typingEdit: Fields = {
+  sender_id: z.int(),
+  message_id: z.int(),
+  recipient: z.union([
+    z.object({ type: z.literal('channel'), channel_id: z.int(), topic: z.string() }),
+    z.object({ type: z.literal('direct'), user_ids: ids }),
+  ]),
+};
+
 /** Flags are beside the message, which is the same for all its readers. */
 const { flags, ...messageWithoutFlags } = messageFields;
 
@@ -129,6 +138,7 @@ const messageEvents = {
     remove: { ...marked, message_details: z.optional(z.record(z.string(), unread)) },
   }),
   ...events('typing', { start: typing, stop: typing }),
+  ...events('typing_edit_message', { start: typingEdit, stop: typingEdit }),
   ...event('user_topic', {
     stream_id: z.int(),
     topic_name: z.string(),

@@ -40,6 +40,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'messages.report': [3, 3],
   'typing.send:direct': [3, 2],
   'typing.send:channel': [3, 2],
+  'typing.sendEdit': [3, 3],
 
   'topics.list': [2, 1],
   'topics.setVisibility': [3, 2],

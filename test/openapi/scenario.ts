@@ -52,6 +52,7 @@ async function talk(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('messages.update', member, { message_id, content: 'Who comes along at **noon**?' });
   await recorder.ask('messages.getHistory', member, { message_id });
   await recorder.ask('typing.send', member, { type: 'channel', op: 'start', stream_id, topic: 'lunch' });
+  await recorder.ask('typing.sendEdit', member, { message_id, op: 'start' });
   await recorder.ask('reactions.remove', admin, { message_id, emoji_name: 'tada' });
   await recorder.ask('realm.update', people.owner, { enable_read_receipts: true });
   await recorder.ask('messages.updateFlagsForNarrow', admin, {

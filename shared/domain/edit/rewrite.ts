@@ -78,20 +78,33 @@ export async function loadRewrite(
   return { named, linked, mentionable, count, topic: stored };
 }
 
-/** Decides whether the caller may change the content of the message: its sender, while the organization lets them. */
-export function checkRewriting(
+/**
+ * Refuses a caller who may not change the content of the message: only its sender may, while the organization allows it.
+ * `now` is in milliseconds, `leeway` in seconds.
+ */
+export function checkMayRewrite(
   { user, realm: { settings } }: Caller,
   message: MessageSlot,
-  expected: string | undefined,
   now: number,
+  leeway: number,
 ): void {
   if (!settings.allow_message_editing) throw badRequest('Messages cannot be edited in this organization.');
   if (message.senderId !== user.userId)
     throw badRequest('Only its sender can edit the content of a message.');
   const limit = settings.message_content_edit_limit_seconds;
-  if (limit !== null && now / 1000 - message.timestamp > limit + LEEWAY) {
+  if (limit !== null && now / 1000 - message.timestamp > limit + leeway) {
     throw badRequest('The time in which this message could be edited is over.');
   }
+}
+
+/** Decides whether the caller may change the content that they saw. */
+export function checkRewriting(
+  caller: Caller,
+  message: MessageSlot,
+  expected: string | undefined,
+  now: number,
+): void {
+  checkMayRewrite(caller, message, now, LEEWAY);
   if (expected !== undefined && expected !== createHash('sha256').update(message.content).digest('hex')) {
     throw refusal('contentMismatch');
   }

@@ -44,7 +44,15 @@ export function mayConcern({ outside, queue, userId, unheard }: Listener, entry:
 }
 
 /** Types of events that change neither who follows a channel nor who may see what. */
-const HARMLESS = new Set(['message', 'reaction', 'submessage', 'update_message_flags', 'presence', 'typing']);
+const HARMLESS = new Set([
+  'message',
+  'reaction',
+  'submessage',
+  'update_message_flags',
+  'presence',
+  'typing',
+  'typing_edit_message',
+]);
 
 /** Whether an entry leaves it as it is which channels a listener hears of. */
 export const isHarmless = (entry: ReadEntry): boolean =>

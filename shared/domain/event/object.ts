@@ -1,5 +1,5 @@
 import type { Message } from '../../log/message.ts';
-import type { Payload, ReadEntry } from '../../log/slot.ts';
+import type { Payload } from '../../log/slot.ts';
 import { type MessageNames, messageObject } from '../../model/message/object.ts';
 import { submessagesOnSend } from '../../model/message/submessage.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
@@ -73,6 +73,8 @@ function adapted(payload: Payload, queue: EventQueue): Payload {
       return withDetailNames(payload, queue);
     case 'typing':
       return withTopicNames(payload, ['topic'], queue);
+    case 'typing_edit_message':
+      return { ...payload, recipient: withTopicNames(payload.recipient as object, ['topic'], queue) };
     case 'delete_message':
       return deletionFor(withTopicNames(payload, ['topic'], queue), queue);
     case 'realm_user':
@@ -83,9 +85,13 @@ function adapted(payload: Payload, queue: EventQueue): Payload {
 }
 
 /** Gives the empty topic a name for clients that cannot handle it. */
-function withTopicNames(payload: Payload, fields: readonly string[], { capabilities }: EventQueue): Payload {
+function withTopicNames<T extends object>(
+  payload: T,
+  fields: readonly string[],
+  { capabilities }: EventQueue,
+): T {
   if (capabilities.includes('empty_topic_name')) return payload;
-  const empty = fields.filter((field) => payload[field] === '');
+  const empty = fields.filter((field) => (payload as Readonly<Record<string, unknown>>)[field] === '');
   return { ...payload, ...Object.fromEntries(empty.map((field) => [field, EMPTY_TOPIC_NAME])) };
 }
 
@@ -119,11 +125,12 @@ interface TypingPerson {
   readonly email: string;
 }
 
-export const isTyping = (entry: ReadEntry): boolean =>
-  entry.kind === 'event' && entry.payload.type === 'typing';
+/** Whether events of this type tell that somebody is typing a message or an edit. */
+export const isTyping = (type: string): boolean => type === 'typing' || type === 'typing_edit_message';
 
-/** The user who is typing, of a `typing` event. */
-export const typistIn = ({ sender }: Payload): number => (sender as TypingPerson).user_id;
+/** The user who is typing, of such an event. */
+export const typistIn = ({ sender, sender_id }: Payload): number =>
+  (sender as TypingPerson | undefined)?.user_id ?? (sender_id as number);
 
 /** The people of a direct conversation in which somebody is typing; none for any other event. */
 const recipientsIn = ({ type, recipients }: Payload): readonly TypingPerson[] =>

@@ -110,7 +110,9 @@ async function accessPersonalSight(
         return about ? [[entry.seq, await loadFlagSnapshot(table, realm, userId, about)]] : [];
       }),
     ),
-    entries.some(isTyping) ? table.get('settings', { realm, userId }) : undefined,
+    entries.some((entry) => entry.kind === 'event' && isTyping(entry.payload.type))
+      ? table.get('settings', { realm, userId })
+      : undefined,
   ]);
   const [hidden, linkifiers] = await Promise.all([
     hiddenUsers(outside, caller, users),
@@ -154,10 +156,10 @@ const userIdsIn = (entries: readonly ReadEntry[]): number[] => [
   ),
 ];
 
-/** The user that a `realm_user`, `user_status`, `reaction` or `typing` event is about. */
+/** The user that a `realm_user`, `user_status`, `reaction`, `typing` or `typing_edit_message` event is about. */
 export function userIdIn(payload: Payload): number | undefined {
   if (payload.type === 'reaction' || payload.type === 'user_status') return payload.user_id as number;
-  if (payload.type === 'typing') return typistIn(payload);
+  if (isTyping(payload.type)) return typistIn(payload);
   if (payload.type !== 'realm_user') return undefined;
   return (payload.person as { user_id?: number } | undefined)?.user_id;
 }

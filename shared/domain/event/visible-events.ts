@@ -25,6 +25,7 @@ import { matchesNarrow } from './narrow.ts';
 import {
   deletionOfBoth,
   eventOf,
+  isTyping,
   messagePayload,
   type WireEvent,
   withoutHiddenRecipients,
@@ -150,13 +151,13 @@ async function ownFlags(
 function isVisible(sight: Sight, { hearers, seq, unless, payload: { type } }: ReadEvent): boolean {
   const { caller, channels } = sight;
   const { standing } = caller;
-  if (type === 'typing' && !sight.wantsTyping) return false;
+  if (isTyping(type) && !sight.wantsTyping) return false;
   if ('users' in hearers) return true;
-  if ('subscribers' in hearers) return channels.get(hearers.channel)?.subscription !== undefined;
   if ('message' in hearers) {
     const areForClient = audienceChannels(hearers).every((id) => isForClient(sight, channels.get(id)));
     return areForClient && receivesMessageEvent(standing, hearers, channels, seq);
   }
+  if ('subscribers' in hearers) return channels.get(hearers.channel)?.subscription !== undefined;
   if ('channel' in hearers) {
     const seen = channels.get(hearers.channel);
     if (seen === undefined || (unless === undefined && !isForClient(sight, seen))) return false;

@@ -13,7 +13,7 @@ import type { Table } from '../../table/table.ts';
 import { checkSize } from '../send/request.ts';
 
 /** A channel with more subscribers is not told who is typing (companion facts 1.13). */
-const MAX_SUBSCRIBERS = 100;
+export const MAX_SUBSCRIBERS = 100;
 
 /** The parameters of `POST /typing`. */
 interface TypingParameters {
@@ -114,7 +114,7 @@ export async function accessTyping(
   return { channelId, topic, subscribers: subscribers.map(({ userId }) => userId) };
 }
 
-const isTurnedOff = () => badRequest('You have turned off telling others that you are typing.');
+export const isTurnedOff = () => badRequest('You have turned off telling others that you are typing.');
 
 /**
  * Announces it (companion facts 1.13). Nothing is stored besides the event, and that is momentary: it takes 2 write

@@ -263,6 +263,10 @@ export const messageOperations: readonly Operation[] = [
     prepare: (call) => channelIdOf(call, 'general'),
     request: (stream_id) => ({ parameters: { type: 'channel', op: 'start', stream_id, topic: 'bench' } }),
   }),
+  toOneOf('typing.sendEdit', 'member', 20, (round, message_id) => ({
+    path: { message_id },
+    parameters: { op: round % 2 === 0 ? 'start' : 'stop' },
+  })),
   operation({
     name: 'topics.list',
     as: 'member',

@@ -15,6 +15,7 @@ import { handler as addSubmessage } from '../../../functions/submessages/add.ts'
 import { handler as mute } from '../../../functions/topics/mute.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
 import { handler as type } from '../../../functions/typing/send.ts';
+import { handler as typeEdit } from '../../../functions/typing/sendEdit.ts';
 import { givenChannel } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
 import { THUMB } from '../../support/reactions.ts';
@@ -283,19 +284,22 @@ export const messageCases: readonly Case[] = [
   },
   {
     title: 'typing has an event and is never part of the state (companion facts 1.13)',
-    calls: [type],
+    calls: [type, typeEdit],
     run: async (realm) => {
       const { member, admin } = realm.people;
+      const message_id = await sent(realm, member, { people: [admin] });
       const { settle } = await follow(realm);
       await done(realm, type, member, { op: 'start', to: [admin.userId] });
       const place = { stream_id: realm.channels.general, topic: '' };
       await done(realm, type, admin, { op: 'stop', type: 'channel', ...place });
+      await done(realm, typeEdit, member, { op: 'start' }, { path: { message_id } });
       const heard = await settle();
-      expect(heard.member?.map(({ op, topic }) => [op, topic])).toEqual([
-        ['start', undefined],
-        ['stop', ''],
+      expect(heard.member?.map(({ type: what, op, topic }) => [what, op, topic])).toEqual([
+        ['typing', 'start', undefined],
+        ['typing', 'stop', ''],
+        ['typing_edit_message', 'start', undefined],
       ]);
-      expect(heard.admin).toHaveLength(1);
+      expect(heard.admin).toHaveLength(2);
       expect(heard.guest).toBeUndefined();
     },
   },

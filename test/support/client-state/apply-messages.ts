@@ -125,6 +125,8 @@ export const applyMessages: Applying = {
   // Who is typing is never part of the state.
   'typing/start': () => {},
   'typing/stop': () => {},
+  'typing_edit_message/start': () => {},
+  'typing_edit_message/stop': () => {},
   user_topic: setPolicy,
 };
 
