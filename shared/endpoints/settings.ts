@@ -113,6 +113,11 @@ const words = {
   web_home_view: optional(word('The home view of the web client.', ['inbox', 'recent', 'all_messages'])),
 };
 
+const twentyFourHours = optional(
+  json('Whether to show times in 24-hour format; null follows the language.', z.nullable(z.boolean())),
+);
+const emailVisibility = range('Who can see the email address. Only 1 (everyone) is supported.', 1, 5);
+
 const refused = (why: string): Parameter<string, false> => optional(text(`Not supported: ${why}.`));
 
 export const updateSettings = endpoint({
@@ -126,10 +131,8 @@ export const updateSettings = endpoint({
     ...flags,
     ...numbers,
     ...words,
-    twenty_four_hour_time: optional(
-      json('Whether to show times in 24-hour format; null follows the language.', z.nullable(z.boolean())),
-    ),
-    email_address_visibility: range('Who can see the email address. Only 1 (everyone) is supported.', 1, 5),
+    twenty_four_hour_time: twentyFourHours,
+    email_address_visibility: emailVisibility,
     email: refused('email addresses cannot be changed'),
     old_password: optional(
       text('The current password. Required with `new_password`, unless there is none yet.'),
@@ -140,4 +143,29 @@ export const updateSettings = endpoint({
   errors: ['RATE_LIMIT_HIT'],
   needs: { table: [...writes, 'DeleteItem'] },
   memory: HASHING_MEMORY,
+});
+
+/** Settings that are for their owner alone, and the language, which is the organization's own (companion facts 4.3). */
+const {
+  allow_private_data_export: _consent,
+  enable_login_emails: _logins,
+  enable_marketing_emails: _marketing,
+  ...newUserFlags
+} = flags;
+const { default_language: _language, timezone: _timezone, ...newUserWords } = words;
+
+export const updateNewUserSettings = endpoint({
+  id: 'realm.updateNewUserSettings',
+  route: 'PATCH /api/v1/realm/user_settings_defaults',
+  source: 'companion facts 4.3',
+  description: 'Updates the settings that new accounts get; all changes are made, or none.',
+  access: 'administrator',
+  parameters: {
+    ...newUserFlags,
+    ...numbers,
+    ...newUserWords,
+    twenty_four_hour_time: twentyFourHours,
+    email_address_visibility: emailVisibility,
+  },
+  needs: { table: writes },
 });

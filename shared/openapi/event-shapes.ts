@@ -319,6 +319,7 @@ const organizationEvents = {
     add: { emoji },
     update_one: { emoji_id: z.string(), data: z.object({ deactivated: z.boolean() }) },
   }),
+  ...events('realm_user_settings_defaults', { update: { property: z.string(), value: scalar } }),
   ...event('realm_linkifiers', { realm_linkifiers: z.array(z.object(linkifierFields)) }),
   ...event('realm_playgrounds', { realm_playgrounds: z.array(z.object(playgroundFields)) }),
   ...event('custom_profile_fields', {

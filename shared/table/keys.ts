@@ -47,6 +47,7 @@ export const itemKinds = {
   domains: item('{realm}/realm', 'domains'),
   linkifiers: item('{realm}/realm', 'linkifiers'),
   playgrounds: item('{realm}/realm', 'playgrounds'),
+  newUserSettings: item('{realm}/realm', 'newUserSettings'),
   quota: item('{realm}/quota', 'quota/{kind}'),
   uploadSpace: item('{realm}/quota', 'uploads'),
   invitation: item('{realm}/invitations', '{inviteId:n}'),

@@ -160,6 +160,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'userGroups.listSubgroups': [2, 1],
 
   'realm.update': [3, 2],
+  'realm.updateNewUserSettings': [3, 2],
 
   'profileFields.create': [3, 2],
   'profileFields.list': [2, 1],

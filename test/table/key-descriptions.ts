@@ -49,6 +49,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   owners: 'How many active owners there are, so that the last one stays, and who.',
   linkifiers: 'The linkifiers in order of application; absent until there is one.',
   playgrounds: 'The code playgrounds; absent until there is one.',
+  newUserSettings:
+    'The settings of new accounts that the organization has chosen; absent until there is one.',
   profileFields: 'The custom profile fields in their order; absent until there is one.',
   profile: 'What the profile of a user says in custom profile fields; absent until it says something.',
   userStatus: 'What a user says of themselves: a text, an emoji.',

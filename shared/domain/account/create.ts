@@ -23,6 +23,7 @@ import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import { doJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
 import { type BotSettings, ownBot } from './bot.ts';
+import { doSettleIn, loadNewUserSettings } from './default-settings.ts';
 
 /** An account without an id. */
 export type NewUser = Omit<User, 'userId' | 'isActive' | 'avatarVersion'>;
@@ -73,7 +74,7 @@ export function doCreateUser(
 }
 
 /** Most writes of an account besides those of its channels. */
-const WRITES_OF_ACCOUNT = 10;
+const WRITES_OF_ACCOUNT = 11;
 
 /** Most writes of a new subscription. */
 const WRITES_OF_CHANNEL = 5;
@@ -94,8 +95,12 @@ export type NewCredential =
 
 /** Loads the snapshot for adding a person, without the address. One round trip; reads all channels. */
 export async function loadNewcomerSnapshot(table: Table, realm: string) {
-  const [channels, domains] = await Promise.all([loadChannels(table, realm), loadDomains(table, realm)]);
-  return { channels, domains };
+  const [channels, domains, newUserSettings] = await Promise.all([
+    loadChannels(table, realm),
+    loadDomains(table, realm),
+    loadNewUserSettings(table, realm),
+  ]);
+  return { channels, domains, newUserSettings };
 }
 
 /**
@@ -115,7 +120,7 @@ export async function addPerson(
   invited?: Invited,
 ): Promise<number> {
   const { realmId, realm } = organization;
-  const { channels, domains, isTaken } = snapshot;
+  const { channels, domains, newUserSettings, isTaken } = snapshot;
   checkAddressAllowed(person.email, realm, domains);
   if (isTaken) throw badRequest(`There is already an account with the address '${person.email}'.`);
   const user = newUser(person, now());
@@ -141,6 +146,7 @@ export async function addPerson(
       writes: [
         ...created.writes,
         ...(credential.password === undefined ? [] : [doSetPassword(realmId, userId, credential.password)]),
+        ...doSettleIn(realmId, userId, newUserSettings),
         ...(joined?.writes ?? []),
         ...groups.flatMap((group) => doJoinNamedGroup(realmId, group, userId)),
         ...doUseQuota(realmId, 'groups', groups.length * MEMBER_BYTES),

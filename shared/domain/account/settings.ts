@@ -29,9 +29,7 @@ export function checkSettings(
   for (const [setting, why] of Object.entries(refusals)) {
     if (input[setting] !== undefined) throw badRequest(why);
   }
-  if (input.email_address_visibility !== undefined && input.email_address_visibility !== 1) {
-    throw badRequest('Email addresses are visible to everybody in the organization.');
-  }
+  checkEmailVisibility(input.email_address_visibility);
   if (input.default_language !== undefined && languageName(input.default_language) === undefined) {
     throw badRequest('There is no such language.');
   }
@@ -47,6 +45,13 @@ export function checkSettings(
     fullName: fullName === user.fullName ? undefined : fullName,
     timezone: timezone === user.timezone ? undefined : timezone,
   };
+}
+
+/** Refuses an address that not everybody in the organization sees. */
+export function checkEmailVisibility(given: unknown): void {
+  if (given !== undefined && given !== 1) {
+    throw badRequest('Email addresses are visible to everybody in the organization.');
+  }
 }
 
 /** Names of time zones begin with a letter; the runtime also accepts offsets, which are not names. */

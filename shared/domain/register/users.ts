@@ -8,8 +8,9 @@ import {
 } from '../../model/subscription/user-access.ts';
 import { mutedBy } from '../../model/user/mute.ts';
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
-import { defaultUserSettings, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
+import { settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
+import { loadNewUserSettings, newUserSettingsObject } from '../account/default-settings.ts';
 import { draftObject, loadDrafts } from '../drafts/draft.ts';
 import { mutedUserObject } from '../flags/mute.ts';
 import { mayInvite } from '../invite/check.ts';
@@ -138,15 +139,6 @@ async function groupSection({ outside, caller, users, capabilities, hints }: Sta
   return { realm_user_groups: groupObjects(caller, named, all, { includeDeactivated, now: now() }) };
 }
 
-/** Settings that only their owner has: new accounts do not get them from the organization. */
-const {
-  allow_private_data_export: _,
-  enable_login_emails,
-  enable_marketing_emails,
-  timezone,
-  ...newUserSettings
-} = defaultUserSettings;
-
 /** The presences, from which clients go on with their own pings. */
 async function presenceSection(context: StateContext): Promise<object> {
   const { outside, caller, slimPresence, presenceDays } = context;
@@ -182,7 +174,11 @@ export const userSections: Sections = {
     return { ...(!capabilities.includes('user_settings_object') && own), user_settings: own };
   },
   /** The settings of new accounts (companion facts 4.3). */
-  realm_user_settings_defaults: () => ({ realm_user_settings_defaults: newUserSettings }),
+  realm_user_settings_defaults: async ({ outside, caller }) => ({
+    realm_user_settings_defaults: newUserSettingsObject(
+      await loadNewUserSettings(outside.table, caller.realmId),
+    ),
+  }),
   presence: presenceSection,
   user_status: statusSection,
   /** The devices of the caller (wire facts 12.1). */

@@ -93,6 +93,7 @@ export const organizationOperations: readonly Operation[] = [
     path: { user_group_id, user_id: userId },
   })),
   toGroup('userGroups.listSubgroups', 'member', true, () => ({})),
+  plain('realm.updateNewUserSettings', 'owner', (n) => ({ parameters: { web_font_size_px: 10 + (n % 40) } })),
   plain('realm.update', 'owner', (n) => ({ parameters: { description: `Those who make it ${n}` } })),
   {
     ...plain('profileFields.create', 'owner', (n) => ({ parameters: { field_type: 1, name: `new ${n}` } })),

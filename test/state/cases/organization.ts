@@ -21,6 +21,7 @@ import { handler as deleteField } from '../../../functions/profileFields/delete.
 import { handler as reorderFields } from '../../../functions/profileFields/reorder.ts';
 import { handler as updateField } from '../../../functions/profileFields/update.ts';
 import { handler as updateRealm } from '../../../functions/realm/update.ts';
+import { handler as updateNewUserSettings } from '../../../functions/realm/updateNewUserSettings.ts';
 import { handler as removeProfileData } from '../../../functions/users/removeProfileData.ts';
 import { handler as updateUser } from '../../../functions/users/update.ts';
 import { handler as updateProfileData } from '../../../functions/users/updateProfileData.ts';
@@ -62,6 +63,18 @@ export const organizationCases: readonly Case[] = [
           new: { direct_members: [owner.userId], direct_subgroups: [systemGroups.administrators.id] },
         },
       });
+      await settle();
+    },
+  },
+  {
+    title: 'the settings of new accounts are changed (companion facts 4.3)',
+    calls: [updateNewUserSettings],
+    run: async (realm) => {
+      const { admin } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, updateNewUserSettings, admin, { color_scheme: 2, presence_enabled: false });
+      await settle();
+      await done(realm, updateNewUserSettings, admin, { color_scheme: 1, web_home_view: 'recent' });
       await settle();
     },
   },

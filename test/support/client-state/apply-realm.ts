@@ -26,6 +26,11 @@ export const applyRealm: Applying = {
   realm_playgrounds: ({ state }, { realm_playgrounds }) => {
     state.realm_playgrounds = realm_playgrounds;
   },
+  'realm_user_settings_defaults/update': ({ state }, { property, value }) => {
+    const defaults = state.realm_user_settings_defaults;
+    if (!(property in defaults)) throw new Error(`there is no default of ${property}`);
+    defaults[property] = value;
+  },
   'realm_domains/add': ({ state }, { realm_domain }) => void state.realm_domains.push(realm_domain),
   'realm_domains/change': ({ state }, { realm_domain }) =>
     void Object.assign(state.realm_domains.find(isDomain(realm_domain.domain)), realm_domain),
