@@ -3,7 +3,7 @@ import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { groupSettingSchema } from '../model/permission/permission.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { channelFields, channelPermissions, forEachSetting, subscriptionFields } from './objects.ts';
-import { boolean, json, optional, pathId, text } from './parameter.ts';
+import { boolean, ids, json, optional, pathId, text } from './parameter.ts';
 
 const principals = optional(
   json(
@@ -57,6 +57,30 @@ const joining = {
   },
 } as const;
 
+/** How new channels are made, and who is told of it. */
+const newChannelSettings = {
+  announce: optional(
+    boolean('Whether new channels are announced in the channel that the organization chose for it.'),
+  ),
+  invite_only: optional(boolean('Whether new channels are private.')),
+  is_web_public: optional(boolean('Whether everybody on the internet can read new channels.')),
+  is_default_stream: optional(boolean('Whether new users are subscribed to new channels.')),
+  history_public_to_subscribers: optional(
+    boolean('Whether new subscribers of a new private channel can read its history.'),
+  ),
+  message_retention_days: optional(
+    text('For new channels: a number of days, `unlimited` or `realm_default`.'),
+  ),
+  topics_policy: optional(text('Which topics new channels allow.')),
+  folder_id: optional(json('The ID of the folder of new channels.', z.nullable(z.int()))),
+  ...forEachSetting(channelPermissions, group),
+  send_new_subscription_messages: optional(
+    boolean(
+      'Whether to notify users in direct messages that they were subscribed, unless there are too many; default true.',
+    ),
+  ),
+} as const;
+
 export const addSubscriptions = endpoint({
   id: 'subscriptions.add',
   route: 'POST /api/v1/users/me/subscriptions',
@@ -75,26 +99,7 @@ export const addSubscriptions = endpoint({
         'Whether one channel that the caller may not join fails the request; otherwise it is listed in `unauthorized`.',
       ),
     ),
-    announce: optional(
-      boolean('Whether new channels are announced in the channel that the organization chose for it.'),
-    ),
-    invite_only: optional(boolean('Whether new channels are private.')),
-    is_web_public: optional(boolean('Whether everybody on the internet can read new channels.')),
-    is_default_stream: optional(boolean('Whether new users are subscribed to new channels.')),
-    history_public_to_subscribers: optional(
-      boolean('Whether new subscribers of a new private channel can read its history.'),
-    ),
-    message_retention_days: optional(
-      text('For new channels: a number of days, `unlimited` or `realm_default`.'),
-    ),
-    topics_policy: optional(text('Which topics new channels allow.')),
-    folder_id: optional(json('The ID of the folder of new channels.', z.nullable(z.int()))),
-    ...forEachSetting(channelPermissions, group),
-    send_new_subscription_messages: optional(
-      boolean(
-        'Whether to notify users in direct messages that they were subscribed, unless there are too many; default true.',
-      ),
-    ),
+    ...newChannelSettings,
   },
   size,
   weight: ({ subscriptions, principals }) => weightOf(subscriptions.length, principals?.length),
@@ -105,6 +110,26 @@ export const addSubscriptions = endpoint({
     new_subscription_messages_sent: z.optional(z.boolean()),
   }),
   ...joining,
+  timeout: 28,
+});
+
+export const createChannel = endpoint({
+  id: 'channels.create',
+  route: 'POST /api/v1/channels/create',
+  source: 'companion facts 4.4',
+  description:
+    'Creates a channel and subscribes users to it. Unlike subscribing, it refuses a name that is taken.',
+  access: 'member',
+  parameters: {
+    name: text('The name of the channel.'),
+    description: optional(text('The description, in Markdown.')),
+    subscribers: ids('The IDs of the subscribers; there may be none. The caller is not added by itself.'),
+    ...newChannelSettings,
+  },
+  weight: ({ subscribers }) => weightOf(1, subscribers.length),
+  reply: z.object({ id: z.int() }),
+  ...joining,
+  errors: [...joining.errors, 'CHANNEL_ALREADY_EXISTS'],
   timeout: 28,
 });
 

@@ -185,6 +185,11 @@ export const problems = {
     (d: { id: number }) => `There is no channel with the ID ${d.id}.`,
     (d) => ({ stream_id: d.id }),
   ),
+  channelExists: problem(
+    'CHANNEL_ALREADY_EXISTS',
+    409,
+    (d: { name: string }) => `There is already a channel named '${d.name}'.`,
+  ),
   invalidChannelId: problem('BAD_REQUEST', 400, 'Invalid channel ID.'),
   cannotAdministerChannel: problem(
     'CANNOT_ADMINISTER_CHANNEL',

@@ -126,6 +126,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'subscriptions.list': [3, 2],
   'subscriptions.list:with subscribers': [3, 2],
+  'channels.create': [3, 3],
   'subscriptions.add:a new channel': [3, 3],
   'subscriptions.add:oneself': [3, 3],
   'subscriptions.add:two others': [3, 3],

@@ -18,6 +18,7 @@ const ENOUGH = 400;
  */
 const TOLD_ANYWAY: ReadonlySet<string> = new Set([
   'subscriptions.add channelName',
+  'channels.create channelName',
   'channels.update channelName',
   'messages.send channelName',
   'messages.send channelId',

@@ -102,6 +102,7 @@ async function arrange({ people, channels }: TestRealm, recorder: Recorder): Pro
     subscriptions: [{ name: 'design', description: 'How it looks' }],
     principals: [member.userId, admin.userId],
   });
+  await recorder.ask('channels.create', member, { name: 'sales', subscribers: [admin.userId] });
   const { stream_id: design } = await recorder.ask('channels.getId', member, { stream: 'design' });
   await recorder.ask('subscriptions.list', member, { include_subscribers: true });
   const subscription_data = [{ stream_id: design, property: 'color', value: '#76ce90' }];

@@ -75,6 +75,8 @@ export interface SubscribeInput extends Named {
   readonly announce: boolean;
   /** People get a message that they were subscribed. */
   readonly sendMessages: boolean;
+  /** Its channels must be new, and nobody is subscribed whom it does not name (`POST /channels/create`). */
+  readonly mustCreate: boolean;
   readonly progress: Progress;
 }
 
@@ -116,13 +118,21 @@ export interface Decision {
  */
 export function checkSubscribe(
   caller: Caller,
-  { channels, principals, settings, refuseUnauthorized }: SubscribeInput,
+  input: SubscribeInput,
   snapshot: SubscribeSnapshot,
   now: number,
 ): Decision {
-  const people = accessPrincipals(principals, snapshot.resolved, snapshot.users, caller.user);
-  const unauthorized = channels.filter(({ name }) => {
-    const found = snapshot.channels.get(folded(name));
+  const { channels, principals, settings, refuseUnauthorized, progress, mustCreate } = input;
+  if (mustCreate) checkNamesAreFree(caller.standing, input, snapshot);
+  const people =
+    mustCreate && principals?.length === 0
+      ? []
+      : accessPrincipals(principals, snapshot.resolved, snapshot.users, caller.user);
+  // Who created a channel in an earlier try may do the rest of the request.
+  const isCreated = (channel: Pick<Channel, 'name'>): boolean => progress.created.has(folded(channel.name));
+  const unauthorized = channels.filter((requested) => {
+    if (isCreated(requested)) return false;
+    const found = snapshot.channels.get(folded(requested.name));
     return found ? !hasContentAccess(caller.standing, found) : !mayCreateChannel(caller, settings);
   });
   const [first] = unauthorized;
@@ -135,7 +145,9 @@ export function checkSubscribe(
     named: snapshot.channels.get(folded(requested.name)),
   }));
   const addsOthers = people.some(({ userId }) => userId !== caller.user.userId);
-  if (addsOthers && targets.some(({ named }) => named && !mayAddSubscribers(caller, named.channel))) {
+  const mayAdd = ({ channel }: NamedChannel): boolean =>
+    isCreated(channel) || mayAddSubscribers(caller, channel);
+  if (addsOthers && targets.some(({ named }) => named && !mayAdd(named))) {
     throw refusal('insufficientPermission');
   }
   const template = targets.some(({ named }) => named === undefined)
@@ -147,10 +159,27 @@ export function checkSubscribe(
   });
   checkQuota('channels', snapshot.channelBytes, bytesOfCreations(joinings));
   return {
-    joinings: joinings.filter((joining) => joining.people.length > 0),
+    joinings: joinings.filter(({ target, people: some }) => 'create' in target || some.length > 0),
     already: targets.flatMap(({ named }) => (named ? subscribersAmong(people, named, snapshot) : [])),
     unauthorized: unauthorized.map(({ name }) => name),
   };
+}
+
+/**
+ * Refuses the name of a channel that exists, unless an earlier try of the request created it. If the caller cannot see that
+ * channel, the refusal does not say so.
+ */
+function checkNamesAreFree(
+  who: Standing,
+  { channels, progress }: SubscribeInput,
+  snapshot: SubscribeSnapshot,
+): void {
+  for (const { name } of channels) {
+    const found = progress.created.has(folded(name)) ? undefined : snapshot.channels.get(folded(name));
+    if (found === undefined) continue;
+    if (!hasMetadataAccess(who, found)) throw refusal('insufficientPermission');
+    throw refusal('channelExists', { name: found.channel.name });
+  }
 }
 
 const subscribersAmong = (people: readonly User[], { channel }: NamedChannel, snapshot: Snapshot): Pair[] =>

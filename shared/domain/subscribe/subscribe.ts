@@ -47,10 +47,29 @@ export function parseSubscriptions(parameters: SubscribeParameters): SubscribeIn
     refuseUnauthorized: parameters.authorization_errors_fatal ?? true,
     announce: parameters.announce ?? false,
     sendMessages: parameters.send_new_subscription_messages ?? true,
+    mustCreate: false,
     done: new Map(),
     progress: { created: new Map(), hasJob: false },
   };
 }
+
+/** The parameters of `POST /channels/create` (companion facts 4.4). */
+interface NewChannelParameters extends Omit<SubscribeParameters, 'subscriptions' | 'principals'> {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly subscribers: readonly number[];
+}
+
+/** Parses a request for one new channel. Throws `BAD_REQUEST` for an invalid name and too many subscribers. */
+export const parseNewChannel = ({
+  name,
+  description,
+  subscribers,
+  ...settings
+}: NewChannelParameters): SubscribeInput => ({
+  ...parseSubscriptions({ ...settings, subscriptions: [{ name, description }], principals: subscribers }),
+  mustCreate: true,
+});
 
 /** The channels, the people, and the names in descriptions. */
 export const subscriptionLookupKeys = (input: SubscribeInput): LookupKey[] => [

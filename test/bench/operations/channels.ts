@@ -51,6 +51,10 @@ const newFolder = async (call: Call, name: string): Promise<number> =>
 export const channelOperations: readonly Operation[] = [
   plain('subscriptions.list', 'member'),
   plain('subscriptions.list:with subscribers', 'member', () => ({ query: { include_subscribers: true } })),
+  {
+    ...plain('channels.create', 'member', (n) => ({ parameters: { name: `made ${n}`, subscribers: [] } })),
+    repeatable: false,
+  },
   plain('subscriptions.add:a new channel', 'member', (n) => ({
     parameters: { subscriptions: [{ name: `channel ${n}` }] },
   })),

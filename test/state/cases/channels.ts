@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { handler as addDefault } from '../../../functions/channels/addDefault.ts';
 import { handler as archive } from '../../../functions/channels/archive.ts';
+import { handler as create } from '../../../functions/channels/create.ts';
 import { handler as removeDefault } from '../../../functions/channels/removeDefault.ts';
 import { handler as update } from '../../../functions/channels/update.ts';
 import { systemGroups } from '../../../shared/model/permission/permission.ts';
@@ -17,6 +18,20 @@ const change = (realm: TestRealm, as: Person, stream_id: number, given: object) 
 const { administrators, moderators, members } = systemGroups;
 
 export const channelCases: readonly Case[] = [
+  {
+    title: 'channels are created with and without subscribers (companion facts 4.4)',
+    calls: [create],
+    run: async (realm) => {
+      const { admin, guest, member } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, create, member, { name: 'Tea', subscribers: [] });
+      await settle();
+      await done(realm, create, admin, { name: 'Cake', subscribers: [guest.userId], invite_only: true });
+      await settle();
+      await done(realm, create, admin, { name: 'Jam', subscribers: [admin.userId], is_default_stream: true });
+      await settle();
+    },
+  },
   {
     title: 'everything about a public channel is changed, at once and one by one',
     calls: [update],
