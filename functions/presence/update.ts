@@ -1,3 +1,4 @@
+import { doArrive, isArrival, loadOnline } from '../../shared/domain/presence/arrival.ts';
 import {
   legacyPresences,
   neverActiveIds,
@@ -30,24 +31,30 @@ export const handler = serve(updatePresence, {
     const [settings, own, others] = await Promise.all([
       table.get('settings', { realm, userId }),
       loadPresence(table, realm, userId, now),
-      pingOnly ? [] : loadPresences(table, realm, since, now),
+      pingOnly ? loadOnline(table, realm, now) : loadPresences(table, realm, since, now),
     ]);
     return { now, settings: settingsOf(settings), own, others };
   },
-  run: async ({ input, caller, outside, realm, userId }, { now, settings, own, ...loaded }) => {
+  run: async ({ input, caller, outside, realm, userId, commit }, { now, settings, own, ...loaded }) => {
     const { status, ping_only: pingOnly, isSlim, since, history_limit_days: days } = input;
     const isOff = caller.realm.settings.presence_disabled;
     const others = loaded.others.filter((presence) => presence.userId !== userId);
+    const record = () =>
+      isArrival(own, status, others, now)
+        ? commit(1, () => doArrive(realm, caller.user, now))
+        : recordPing(outside.table, realm, userId, own, status, now);
+    const recording = isOff || !settings.presence_enabled ? own.last : record();
+    if (pingOnly) {
+      await recording;
+      return {};
+    }
     const lately = isRecent(since, now);
     const accounts = lately ? neverActiveIds(others) : others.map((presence) => presence.userId);
     const [mine, visible, users] = await Promise.all([
-      isOff || !settings.presence_enabled
-        ? own.last
-        : recordPing(outside.table, realm, userId, own, status, now),
+      recording,
       dropHiddenUsers(outside, caller, others),
-      pingOnly ? [] : loadUsersById(outside.table, realm, accounts),
+      loadUsersById(outside.table, realm, accounts),
     ]);
-    if (pingOnly) return {};
     const people = [...users, caller.user];
     const all = isOff ? [] : [...visible, ...(mine ? [mine] : [])];
     const shown = shownPresences(all, people, { days, now, isRecent: lately });

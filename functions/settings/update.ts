@@ -20,8 +20,8 @@ export const handler = serve(updateSettings, {
     ]);
     return { stored, drafts };
   },
-  // An event for each setting, one for a password, and two that go to everyone.
-  reserve: ({ settings }) => Object.keys(settings).length + 3,
+  // An event for each setting, one for a password, and three that go to everyone.
+  reserve: ({ settings }) => Object.keys(settings).length + 4,
   run: async ({ input: { passwords, settings }, caller, commit, outside, realm }, { stored, drafts }) => {
     const { user } = caller;
     const change = checkSettings(caller, settingsOf(stored), settings);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads } from './endpoint.ts';
+import { endpoint, writes } from './endpoint.ts';
 import { boolean, integer, optional, text, word } from './parameter.ts';
 
 /** When a user was last active (or joined, if never), and when one of their clients was last online, in Unix seconds. */
@@ -35,7 +35,7 @@ export const updatePresence = endpoint({
     presence_last_update_id: z.optional(z.int()),
     server_timestamp: z.optional(z.number()),
   }),
-  needs: { table: [...reads, 'PutItem'] },
+  needs: { table: writes },
 });
 
 export const listPresences = endpoint({

@@ -238,6 +238,24 @@ const peopleEvents = {
       bot: z.object({ user_id: z.int(), ...botDefaults, services: z.array(z.unknown()) }),
     },
   }),
+  ...event('presence', {
+    presences: z.optional(
+      z.record(z.string(), z.object({ active_timestamp: z.int(), idle_timestamp: z.int() })),
+    ),
+    user_id: z.optional(z.int()),
+    email: z.optional(z.string()),
+    server_timestamp: z.optional(z.number()),
+    presence: z.optional(
+      z.object({
+        website: z.object({
+          client: z.string(),
+          status: z.string(),
+          timestamp: z.int(),
+          pushable: z.boolean(),
+        }),
+      }),
+    ),
+  }),
   ...event('user_status', {
     user_id: z.int(),
     status_text: z.optional(z.string()),

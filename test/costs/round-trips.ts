@@ -112,6 +112,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'presence.update': [3, 2],
   'presence.update:once in five minutes': [3, 2],
+  'presence.update:coming online': [4, 3],
   'presence.update:again within a minute': [2, 1],
   'presence.list': [2, 1],
   'presence.get': [2, 1],
@@ -231,6 +232,8 @@ export const exceptions: Readonly<Record<string, string>> = {
     'It takes 3: the message, then the subscribers of its channel, then what each of them has read.',
   'users.deactivateOwn':
     'Cold, it takes 4: only the address of the account is known, and the account is read before its bots and subscriptions.',
+  'presence.update:coming online':
+    'Cold, it takes 4: of all pings, few have an event, so no number of the log is reserved for one.',
   'scheduledMessages.update':
     'Cold, it takes 4: where the message goes and whom it mentions is only known once it is read.',
   'subscriptions.change':

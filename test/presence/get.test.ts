@@ -9,8 +9,20 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
 describe('the cost of presence', () => {
+  it('coming online takes 7 write units and one number of the log', async () => {
+    const realm = await newRealm();
+    const container = realm.container();
+    const before = await lastNumber(realm);
+    await here(container, realm.people.member);
+    expect(container.meter.roundTrips).toBe(4);
+    expect(container.meter.writeUnits).toBe(7);
+    expect(await lastNumber(realm)).toBe(before + 1);
+  });
+
   it('a ping takes 1 write unit, 2 once in five minutes, none without news, and no log number', async () => {
     const realm = await newRealm();
+    await here(realm, realm.people.member);
+    realm.pass(minute);
     const container = realm.container();
     const before = await lastNumber(realm);
     const units: number[] = [];

@@ -291,6 +291,8 @@ describe('the wish not to be shown', () => {
       const { member, admin } = realm.people;
       const joined = Math.floor(realm.outside.now() / 1000);
       realm.pass(24 * 60 * 60_000);
+      await here(realm, member);
+      realm.pass(60_000);
       const late = realm.container(
         mishaps({
           put: [

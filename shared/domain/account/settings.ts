@@ -8,7 +8,7 @@ import { checkFullName } from '../../model/user/name.ts';
 import type { User, UserSettings } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doHidePresence, doShowPresence } from '../presence/presence.ts';
+import { doHidePresence, doShowPresence } from '../presence/event.ts';
 import { doRename } from './update.ts';
 
 /** Settings by name, with validated types and ranges. */
@@ -91,6 +91,8 @@ export function doChangeSettings(
   const renamed = fullName === undefined ? undefined : doRename(realm, user, fullName);
   const set = { ...renamed?.set, ...(timezone !== undefined && { timezone }) };
   const { presence_enabled: shown } = settings;
+  const presence =
+    shown === undefined ? undefined : (shown ? doShowPresence : doHidePresence)(realm, user, now);
   const writes: Write[] = [
     ...(changes.length > 0
       ? [
@@ -112,7 +114,7 @@ export function doChangeSettings(
         ]
       : []),
     ...(renamed?.writes ?? []),
-    ...(shown === undefined ? [] : (shown ? doShowPresence : doHidePresence)(realm, userId, now)),
+    ...(presence?.writes ?? []),
   ];
   if (writes.length === 0) return undefined;
   return {
@@ -120,6 +122,7 @@ export function doChangeSettings(
     entries: [
       ...(renamed?.entries ?? []),
       ...changes.flatMap(([setting, value]) => settingEvents(userId, setting, value)),
+      ...(presence?.entries ?? []),
       ...(timezone === undefined
         ? []
         : [

@@ -5,6 +5,7 @@ import { submessagesOnSend } from '../../model/message/submessage.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { anonymized } from '../../model/subscription/user-access.ts';
 import { isGravatar } from '../../model/user/object.ts';
+import { presencePayload } from '../presence/event.ts';
 import { type EventQueue, eventIdOf } from './queue.ts';
 
 /** An event as clients get it (wire facts 14). */
@@ -79,6 +80,11 @@ function adapted(payload: Payload, queue: EventQueue): Payload {
       return deletionFor(withTopicNames(payload, ['topic'], queue), queue);
     case 'realm_user':
       return withoutGravatar(payload, queue);
+    case 'presence':
+      return presencePayload(payload, {
+        isModern: queue.capabilities.includes('simplified_presence_events'),
+        isSlim: queue.slimPresence === true,
+      });
     default:
       return payload;
   }

@@ -34,6 +34,8 @@ export interface QueueOptions {
   readonly applyMarkdown: boolean;
   /** The client computes Gravatar URLs itself. */
   readonly clientGravatar: boolean;
+  /** The client matches presences by user id, so that events need no address. Absent means no. */
+  readonly slimPresence?: true;
   /** Channels in events come with their subscribers. */
   readonly includeSubscribers: boolean;
   readonly capabilities: readonly Capability[];

@@ -156,9 +156,12 @@ const userIdsIn = (entries: readonly ReadEntry[]): number[] => [
   ),
 ];
 
-/** The user that a `realm_user`, `user_status`, `reaction`, `typing` or `typing_edit_message` event is about. */
+/** Types of events whose `user_id` is the user that they are about. */
+const aboutUsers = new Set(['reaction', 'user_status', 'presence']);
+
+/** The user that an event of these types, of `realm_user` or of typing is about. */
 export function userIdIn(payload: Payload): number | undefined {
-  if (payload.type === 'reaction' || payload.type === 'user_status') return payload.user_id as number;
+  if (aboutUsers.has(payload.type)) return payload.user_id as number;
   if (isTyping(payload.type)) return typistIn(payload);
   if (payload.type !== 'realm_user') return undefined;
   return (payload.person as { user_id?: number } | undefined)?.user_id;

@@ -152,6 +152,7 @@ function isVisible(sight: Sight, { hearers, seq, unless, payload: { type } }: Re
   const { caller, channels } = sight;
   const { standing } = caller;
   if (isTyping(type) && !sight.wantsTyping) return false;
+  if (type === 'presence' && caller.realm.settings.presence_disabled) return false;
   if ('users' in hearers) return true;
   if ('message' in hearers) {
     const areForClient = audienceChannels(hearers).every((id) => isForClient(sight, channels.get(id)));

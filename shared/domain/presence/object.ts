@@ -23,24 +23,31 @@ export const withActiveTime = (
   active: presence.active ?? seconds(Date.parse(dateJoined)),
 });
 
+type Times = Pick<FullPresence, 'active' | 'idle'>;
+
 /** A presence in the modern format. */
-export const presenceObject = ({ active, idle }: FullPresence) => ({
+export const presenceObject = ({ active, idle }: Times) => ({
   active_timestamp: active,
   idle_timestamp: idle,
 });
 
 /** Status and time in the legacy format. */
-function statusOf({ active, idle }: FullPresence, now: number) {
+function statusOf({ active, idle }: Times, now: number) {
   return now - active <= IDLE_SECONDS
     ? { status: 'active', timestamp: active }
     : { status: 'idle', timestamp: idle };
 }
 
-/** A presence in the legacy format, with one client that stands for all. */
-function legacyPresenceObject(presence: FullPresence, now: number) {
-  const shown = { client: 'website', ...statusOf(presence, now) };
-  return { aggregated: shown, website: { ...shown, pushable: false } };
-}
+/** The clients of a presence in the legacy format: one that stands for all. */
+export const legacyClients = (times: Times, now: number) => ({
+  website: { client: 'website', ...statusOf(times, now), pushable: false },
+});
+
+/** A presence in the legacy format. */
+const legacyPresenceObject = (presence: FullPresence, now: number) => ({
+  aggregated: { client: 'website', ...statusOf(presence, now) },
+  ...legacyClients(presence, now),
+});
 
 /** The legacy format of `GET /users/{user}/presence`. */
 export function singlePresenceObject(presence: FullPresence, now: number) {

@@ -1,6 +1,6 @@
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { isPassing, isRefused, type Write } from '../../table/write.ts';
+import { isPassing, isRefused } from '../../table/write.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -14,7 +14,8 @@ declare module '../../table/keys.ts' {
  *
  * It is stored as two kinds of items. A `pulse` is written by each ping with news, under its time slot, so recent
  * changes cost only the users who were here recently. The `presence` of a user is written by their first ping in a
- * slot, and stays for a year. There are no events: clients poll with their own pings.
+ * slot, and stays for a year. Clients poll with their own pings; there are events only of users who come online
+ * (`arrival.ts`) or change whether they show their presence.
  */
 export interface Presence {
   readonly userId: number;
@@ -72,6 +73,8 @@ export interface OwnPresence {
   readonly pulse: Presence | undefined;
   /** The newest item. */
   readonly last: Presence | undefined;
+  /** The latest activity that any of the items has; 0 if unknown. */
+  readonly active: number;
 }
 
 /** Loads the presence of one user at `now` (seconds). One round trip. */
@@ -87,8 +90,9 @@ export async function loadPresence(
     table.get(pulseKey(realm, slot - 1, userId)),
     table.get(presenceKey(realm, userId)),
   ]);
-  const last = [presence, previous, pulse].reduce(newer, undefined);
-  return { pulse, last };
+  const items = [presence, previous, pulse];
+  const active = Math.max(...items.map((item) => item?.active ?? 0));
+  return { pulse, last: items.reduce(newer, undefined), active };
 }
 
 const newer = (a: Presence | undefined, b: Presence | undefined): Presence | undefined =>
@@ -120,7 +124,7 @@ export async function loadPresences(
 }
 
 /** Half the price of a consistent read. A client that misses a change gets it with its next ping. */
-const eventuallyConsistent = { eventually: true };
+export const eventuallyConsistent = { eventually: true };
 
 export type PingStatus = 'active' | 'idle';
 
@@ -162,26 +166,3 @@ export async function recordPing(
 function dropped(error: unknown): void {
   if (!isRefused(error) && !isPassing(error)) throw error;
 }
-
-/** Shows the presence of a user again, as active now. */
-export const doShowPresence = (realm: string, userId: number, now: number): Write[] => {
-  const next = { userId, at: now, active: now, idle: now };
-  return [
-    { put: presenceKey(realm, userId), item: withExpiry('presence', next) },
-    { put: pulseKey(realm, slotOf(now), userId), item: withExpiry('pulse', next) },
-    { delete: pulseKey(realm, slotOf(now) + 1, userId) },
-  ];
-};
-
-/** Hides the presence of a user, as offline. The marks in this slot and the next stop concurrent pings. */
-export const doHidePresence = (realm: string, userId: number, now: number): Write[] => {
-  const gone = { userId, at: now, idle: now - OFFLINE_SECONDS - HIDDEN_SECONDS, hidden: true as const };
-  return [
-    { put: presenceKey(realm, userId), item: withExpiry('presence', gone) },
-    { put: pulseKey(realm, slotOf(now), userId), item: withExpiry('pulse', gone) },
-    { put: pulseKey(realm, slotOf(now) + 1, userId), item: withExpiry('pulse', gone) },
-  ];
-};
-
-/** Margin beyond the offline threshold, for clients with inexact clocks. */
-const HIDDEN_SECONDS = 120;

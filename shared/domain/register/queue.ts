@@ -26,6 +26,7 @@ interface RegisterParameters {
   readonly queue_lifespan_secs?: number | undefined;
   readonly apply_markdown?: boolean | undefined;
   readonly client_gravatar?: boolean | undefined;
+  readonly slim_presence?: boolean | undefined;
 }
 
 /** Interprets the parameters. `types` are the types of state to send; undefined for all. */
@@ -119,6 +120,7 @@ export function checkQueue(
       allPublicChannels,
       applyMarkdown: registration.apply_markdown ?? false,
       clientGravatar: registration.client_gravatar ?? true,
+      ...(registration.slim_presence && { slimPresence: true }),
       includeSubscribers: registration.includeSubscribers,
       capabilities: capabilityNames.filter((name) => capabilities[name] === true),
     },

@@ -54,8 +54,8 @@ async function inviteOf(call: Call, email: string): Promise<number> {
 const isCurrent = ({ is_current: current }: { readonly is_current: boolean }): boolean => current;
 
 /** Tells that the member is here, as their client has done before. */
-const pings = (name: string): Operation => {
-  const parameters = { status: 'active', slim_presence: true };
+const pings = (name: string, status = 'active'): Operation => {
+  const parameters = { status, slim_presence: true };
   return operation({
     name,
     as: 'member',
@@ -186,7 +186,8 @@ export const peopleOperations: readonly Operation[] = [
   about('users.listChannels', 'admin', async () => {}),
   about('users.getStatus', 'admin', (call) => call('users.setStatus', 'member', { status_text: 'away' })),
   { ...pings('presence.update'), pace: 60 },
-  { ...pings('presence.update:once in five minutes'), pace: 360 },
+  { ...pings('presence.update:once in five minutes', 'idle'), pace: 360 },
+  { ...pings('presence.update:coming online'), pace: 360 },
   pings('presence.update:again within a minute'),
   plain('presence.list', 'member'),
   about('presence.get', 'admin', (call) => call('presence.update', 'member', { status: 'active' })),

@@ -208,12 +208,24 @@ export const peopleCases: readonly Case[] = [
     },
   },
   {
-    title: 'pings, new keys and sign-ins have no event',
-    calls: [ping, regenerateKey, regenerateBotKey, fetchApiKey, devFetchApiKey, revokeKey],
+    title: 'who comes online has an event, which is momentary: clients ask for presences each minute',
+    calls: [ping],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      await done(realm, ping, member, { status: 'active' });
+      const heard = await settle();
+      expect(heard.guest?.map(({ type }) => type)).toEqual(['presence']);
+      await done(realm, ping, member, { status: 'active' });
+      expect(await settle()).toEqual({});
+    },
+  },
+  {
+    title: 'new keys and sign-ins have no event',
+    calls: [regenerateKey, regenerateBotKey, fetchApiKey, devFetchApiKey, revokeKey],
     run: async (realm) => {
       const { moderator, member, bot } = realm.people;
       const { settle } = await follow(realm);
-      await done(realm, ping, member, { status: 'active' });
       await done(realm, regenerateKey, moderator);
       await done(realm, regenerateBotKey, member, {}, { path: { bot_id: bot.userId } });
       const password = 'twelve grey herons';

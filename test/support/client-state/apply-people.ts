@@ -139,6 +139,8 @@ export const applyPeople: Applying = {
     if (property === 'enter_sends') state.enter_sends = value;
   },
   user_status: sayStatus,
+  // Not compared (`shown.ts`).
+  presence: () => {},
   custom_profile_fields: changeFields,
   has_zoom_token: ({ state }, { value }) => {
     state.has_zoom_token = value;

@@ -10,7 +10,7 @@ import { type Json, type Known, sorted } from './known.ts';
 /** What is of one registration only. */
 const ofRegistration = ['queue_id', 'last_event_id', 'server_timestamp'] as const;
 
-/** Who is online has no events: clients are told in reply to their own pings (`test/presence`). */
+/** Clients get presences in reply to their own pings; events only tell some of them early (`test/presence`). */
 const ofPings = ['presences', 'presence_last_update_id'] as const;
 
 /** A bound of the ids of messages, which need not be one: of what was deleted, and of what others were told. */
