@@ -3,8 +3,7 @@ import { recipientAt } from '../../shared/domain/mail/recipient.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { carryOut } from '../../shared/log/carry-out.ts';
-import { ConflictError } from '../../shared/log/commit.ts';
-import { retryOnConflict } from '../../shared/log/retry-on-conflict.ts';
+import { ConflictError, retryOnConflict } from '../../shared/log/commit.ts';
 import { key } from '../../shared/table/keys.ts';
 
 /**

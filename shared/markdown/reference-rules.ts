@@ -1,9 +1,8 @@
 import type { Env, MarkdownIt, StateCore, StateInline, Token } from 'markdown-it';
 import { isSafeAddress } from './address.ts';
 import { emojiCode, emojiName } from './emoji-table.ts';
-import { emoticons } from './emoticon.ts';
 import { type Formulas, formulasOf } from './formula.ts';
-import { matchHere } from './inline.ts';
+import { emoticons, matchHere } from './inline.ts';
 import {
   CHANNEL_WILDCARDS,
   channelNames,

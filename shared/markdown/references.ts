@@ -1,7 +1,7 @@
 import { isBuiltInEmoji } from './emoji-table.ts';
-import { mayHaveFaces } from './emoticon.ts';
+import { mayHaveFormulas, type Typesetter } from './formula.ts';
+import { mayHaveFaces } from './inline.ts';
 import type { Linkifiers } from './linkifier-engine.ts';
-import { mayHaveFormulas, type Typesetter } from './typesetter.ts';
 
 /** A user as a text names them: by name, by name and ID, or by ID alone (`@**|12**`). */
 export interface UserName {

@@ -1,11 +1,10 @@
 import MarkdownItParser, { type MarkdownIt } from 'markdown-it';
 import { uniqueSorted } from '../unique.ts';
 import { codeBlocks } from './code-block.ts';
-import { containers } from './container.ts';
+import { containers, lists } from './container.ts';
 import { formulas } from './formula.ts';
 import { inlineSyntax } from './inline.ts';
 import { links } from './link.ts';
-import { lists } from './list.ts';
 import {
   envWith,
   formulasIn,

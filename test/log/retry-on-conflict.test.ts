@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConflictError } from '../../shared/log/commit.ts';
-import { retryOnConflict } from '../../shared/log/retry-on-conflict.ts';
+import { ConflictError, retryOnConflict } from '../../shared/log/commit.ts';
 
 /** A clock that passes by waiting, and by `took` ms in each try. */
 function clock(took: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { loadTypesetter, mayHaveFormulas } from '../../shared/markdown/formula.ts';
 import { NOTHING_RESOLVED } from '../../shared/markdown/references.ts';
 import { MAX_HTML_BYTES, render } from '../../shared/markdown/render.ts';
-import { loadTypesetter, mayHaveFormulas } from '../../shared/markdown/typesetter.ts';
 import { inspect } from './safe-html.ts';
 
 const typesetter = await loadTypesetter();

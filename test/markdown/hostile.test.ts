@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_NESTING } from '../../shared/markdown/container.ts';
+import { loadTypesetter } from '../../shared/markdown/formula.ts';
 import {
   extractReferences,
   NOTHING_RESOLVED,
   type ResolvedReferences,
 } from '../../shared/markdown/references.ts';
 import { MAX_HTML_BYTES, render } from '../../shared/markdown/render.ts';
-import { loadTypesetter } from '../../shared/markdown/typesetter.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { inspect } from './safe-html.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { widgetIn } from '../../shared/domain/send/widget.ts';
+import { widgetIn } from '../../shared/domain/send/send.ts';
 
 const parsed = (content: string) => JSON.parse(widgetIn(content) ?? 'null');
 

@@ -4,8 +4,7 @@ import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { carryOutUnchanged } from '../../log/carry-out.ts';
-import type { Change } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { type Change, retryOnConflict } from '../../log/commit.ts';
 import {
   type Account,
   type ApiKey,

@@ -2,7 +2,7 @@ import { badRequest, inField, type Refusal, refusal } from '../../kernel/errors.
 import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';
 import { accessHost } from '../../model/realm/hosts.ts';
 import type { Realm } from '../../model/realm/realm.ts';

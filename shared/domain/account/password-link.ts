@@ -3,7 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { commitTo } from '../../log/checkpoint.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import { accessHost } from '../../model/realm/hosts.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { credentialsChanged } from '../../model/user/api-key.ts';

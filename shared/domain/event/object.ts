@@ -1,7 +1,6 @@
 import type { Message } from '../../log/message.ts';
 import type { Payload } from '../../log/slot.ts';
-import { type MessageNames, messageObject } from '../../model/message/object.ts';
-import { submessagesOnSend } from '../../model/message/submessage.ts';
+import { type MessageNames, messageObject, submessagesOnSend } from '../../model/message/object.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { anonymized } from '../../model/subscription/user-access.ts';
 import { isGravatar } from '../../model/user/object.ts';

@@ -13,10 +13,9 @@ import { accessCaller, type Caller, unreadGroups } from '../../model/user/caller
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { type FlagSnapshot, loadFlagSnapshot } from './expansion.ts';
-import type { Listener } from './listener.ts';
+import { type Listener, onceFor } from './listener.ts';
 import { isTyping, recipientIdsIn, typistIn } from './object.ts';
 import { accessQueue, type EventQueue, loadQueue } from './queue.ts';
-import { onceFor } from './wake-up.ts';
 
 /** What decides whether one person may see the entries. All their queues share it. */
 interface PersonalSight {

@@ -17,10 +17,10 @@ import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser } from '../../model/subscription/user-access.ts';
 import { CREDENTIALS_CHANGED } from '../../model/user/api-key.ts';
-import { isReadByMute } from '../../model/user/mute.ts';
 import { userObject } from '../../model/user/object.ts';
+import { isReadByMute } from '../../model/user/user.ts';
 import { expandedPayload, flagsIn } from './expansion.ts';
-import { isHarmless, type Listener, mayConcern, noteUnheard } from './listener.ts';
+import { isHarmless, type Listener, mayConcern, noteUnheard, onceFor } from './listener.ts';
 import { matchesNarrow } from './narrow.ts';
 import {
   deletionOfBoth,
@@ -32,7 +32,6 @@ import {
 } from './object.ts';
 import type { EventQueue } from './queue.ts';
 import { accessSight, type Sight, userIdIn } from './sight.ts';
-import { onceFor } from './wake-up.ts';
 
 /** Size (bytes) at which a reply is full: a function's reply is limited to 6 MB. */
 const MAX_BYTES = 1_000_000;
@@ -201,7 +200,8 @@ function messageEvent(
         })
       : [];
   const channelName = seen?.channel.name;
-  if (!isEcho && !matchesNarrow(queue.narrow, message, { userId, users, channelName, flags }))
+  const isNarrowed = !isEcho && queue.narrow.length > 0;
+  if (isNarrowed && !matchesNarrow(queue.narrow, message, { userId, users, channelName, flags }))
     return undefined;
   const names = {
     ...(channelName !== undefined && { channelName }),

@@ -1,9 +1,13 @@
 import type { Revision } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
-import { revisionObject, visibleHistory } from '../../model/message/object.ts';
+import {
+  allSubmessages,
+  revisionObject,
+  submessageObject,
+  visibleHistory,
+} from '../../model/message/object.ts';
 import { allReactions, type Reaction, reactionObject } from '../../model/message/reaction.ts';
 import { loadReactions } from '../../model/message/reaction-store.ts';
-import { allSubmessages, submessageObject } from '../../model/message/submessage.ts';
 import type { HistoryVisibility } from '../../model/realm/realm.ts';
 import type { Table } from '../../table/table.ts';
 import type { Section, Snapshot } from './archive-file.ts';

@@ -1,6 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOutUnchanged } from '../../log/carry-out.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import { messageKey, unchanged } from '../../model/message/message.ts';
 import type { FileChange } from '../../model/message/revision.ts';

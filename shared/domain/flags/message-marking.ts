@@ -15,7 +15,7 @@ import {
 } from '../../model/message/read-state.ts';
 import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
-import { isReadByMute } from '../../model/user/mute.ts';
+import { isReadByMute } from '../../model/user/user.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { mentionsReader } from '../fetch/narrow-match.ts';
 import type { Reader } from '../reader/reader.ts';

@@ -10,7 +10,7 @@ import {
   SETTLED_MS,
 } from '../../model/message/read-state.ts';
 import { currentMessages } from '../../model/message/recent.ts';
-import type { MessageReader } from '../../model/user/mute.ts';
+import type { MessageReader } from '../../model/user/user.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import type { Reader } from '../reader/reader.ts';

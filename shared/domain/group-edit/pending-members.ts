@@ -1,8 +1,7 @@
 import { noGroups } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut, carryOutUnchanged } from '../../log/carry-out.ts';
-import { MAX_WRITES } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
 import { doSetGraph } from '../../model/group/graph.ts';
 import { doJoinGroup } from '../../model/group/member.ts';
 import { type Key, key } from '../../table/keys.ts';

@@ -4,8 +4,8 @@ import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import { allocate, logOf } from '../../log/log.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import {
   CHANNEL_WILDCARDS,
   extractReferences,

@@ -2,6 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints, folded } from '../../kernel/folding.ts';
 import { fullNameKey, isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { loadTypesetter, type Typesetter } from '../../markdown/formula.ts';
 import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type {
   References,
@@ -11,7 +12,6 @@ import type {
   ResolvedReferences,
   ResolvedUser,
 } from '../../markdown/references.ts';
-import { loadTypesetter, type Typesetter } from '../../markdown/typesetter.ts';
 import {
   type ChannelWithSubscription,
   hasMetadataAccess,

@@ -1,8 +1,8 @@
 import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Commit } from '../../log/bulk.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { type ChannelWithSubscription, mayReadMessage } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';

@@ -1,7 +1,6 @@
 import { chunksOf } from '../../chunks.ts';
 import { folded } from '../../kernel/folding.ts';
-import { ConflictError } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { loadMessages } from '../../model/message/load.ts';
 import { messageKey, unmoved } from '../../model/message/message.ts';

@@ -1,6 +1,5 @@
 import { chunksOf } from '../../chunks.ts';
-import { commit } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { commit, retryOnConflict } from '../../log/commit.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import {

@@ -3,7 +3,7 @@ import { folded } from '../../kernel/folding.ts';
 import { realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOutUnchanged } from '../../log/carry-out.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import { roles } from '../../model/permission/permission.ts';
 import { ANY_HOST, checkHost, loadOrganization, type Organization } from '../../model/realm/hosts.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';

@@ -12,8 +12,7 @@ import { loadReactions } from '../../model/message/reaction-store.ts';
 import { loadReadStates, type ReadState } from '../../model/message/read-state.ts';
 import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import type { UserTopic, Visibility } from '../../model/message/user-topic.ts';
-import type { MessageReader } from '../../model/user/mute.ts';
-import type { User } from '../../model/user/user.ts';
+import type { MessageReader, User } from '../../model/user/user.ts';
 import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 

@@ -2,8 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { readConversationOf } from '../../model/message/message.ts';
 import { isUnread } from '../../model/message/read-state.ts';
-import { type MessageReader, mutedBy } from '../../model/user/mute.ts';
-import { settingsOf } from '../../model/user/user.ts';
+import { type MessageReader, mutedBy, settingsOf } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 
 /** In a channel with more subscribers there are no read receipts (docs/LIMITS.md): each of them takes four reads. */

@@ -1,8 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { ConflictError } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import {
   checkHost,
   type Hosts,

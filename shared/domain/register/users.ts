@@ -6,9 +6,8 @@ import {
   anonymizedUser,
   canAccessAllUsers,
 } from '../../model/subscription/user-access.ts';
-import { mutedBy } from '../../model/user/mute.ts';
 import { avatarUrlOf, userObject } from '../../model/user/object.ts';
-import { settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
+import { mutedBy, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { loadNewUserSettings, newUserSettingsObject } from '../account/default-settings.ts';
 import { draftObject, loadDrafts } from '../drafts/draft.ts';

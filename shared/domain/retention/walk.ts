@@ -1,8 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
-import { ConflictError, MAX_WRITES } from '../../log/commit.ts';
+import { ConflictError, MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import {
   dueAt,

@@ -1,9 +1,8 @@
 import { chunksOf } from '../../chunks.ts';
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { commit, MAX_WRITES } from '../../log/commit.ts';
+import { commit, MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
 import { directConversation } from '../../model/message/message.ts';

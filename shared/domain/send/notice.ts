@@ -1,8 +1,7 @@
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { commit } from '../../log/commit.ts';
+import { commit, retryOnConflict } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
 import type { MessageEntry } from '../../log/slot.ts';
 import { NOTHING_RESOLVED, type ResolvedReferences } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';

@@ -8,9 +8,7 @@ import { mentionsIn } from '../../model/message/message.ts';
 import type { Visibility } from '../../model/message/user-topic.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { doClaimFiles } from '../files/claim.ts';
 import type { StoredFile } from '../files/file.ts';
-import { widgetIn } from './widget.ts';
 
 /** What the sender decides about a channel or direct message. */
 export interface Draft {
@@ -33,7 +31,7 @@ export interface Delivery {
   readonly rendered: Rendered;
   /** Events just before the message. */
   readonly before: readonly EventEntry[];
-  /** The writes that add the message to the conversation. */
+  /** The writes that add the message to the conversation, and let it hold its files. */
   readonly writesFor: (messageId: number) => readonly Write[];
   /** The sender's new policy for the topic. */
   readonly policy?: Visibility;
@@ -86,7 +84,6 @@ export function doSend(
   return {
     writes: [
       ...delivery.writesFor(id),
-      ...doClaimFiles(realm, id, place.channelId, files),
       ...(token ? [sentWrite(realm, senderId, token, id, policy, now)] : []),
     ],
     entries: [...before, { kind: 'message', message }],
@@ -160,4 +157,33 @@ export function sentWrite(
 export function jobToken(job: string, part: string, remembered: number): SendToken {
   const localId = `${job}/${part}`;
   return { echo: { queueId: 'outbox', localId }, fingerprint: localId, remembered };
+}
+
+/** A larger widget would leave no room in the item of its message; such a message stays plain text. */
+const MAX_WIDGET_BYTES = 24_000;
+
+/**
+ * The first submessage (JSON text) of a message that begins with `/poll` or `/todo`. The rest of its first line is the
+ * question or the title, and each further line an option or a task. Undefined for any other message.
+ */
+export function widgetIn(content: string): string | undefined {
+  const [, command, text = ''] = /^\/(poll|todo)(?!\S)(.*)$/s.exec(content) ?? [];
+  if (command === undefined) return undefined;
+  const [first = '', ...others] = text.split(/\r\n|\r|\n/);
+  const heading = first.trim();
+  const entries = others.map(withoutListMark).filter((line) => line !== '');
+  const data =
+    command === 'poll'
+      ? { question: heading, options: entries }
+      : { task_list_title: heading, tasks: entries.map(taskIn) };
+  const widget = JSON.stringify({ widget_type: command, extra_data: data });
+  return Buffer.byteLength(widget) > MAX_WIDGET_BYTES ? undefined : widget;
+}
+
+const withoutListMark = (line: string): string => line.trim().replace(/^[-*]\s*/, '');
+
+/** A task and its description, separated by the first colon. */
+function taskIn(line: string): { task: string; desc: string } {
+  const [task = '', ...rest] = line.split(':');
+  return { task: task.trim(), desc: rest.join(':').trim() };
 }

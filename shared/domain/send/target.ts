@@ -16,7 +16,7 @@ import { limits } from '../../model/realm/realm.ts';
 import { hiddenUsers } from '../../model/subscription/user-access.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
-import { claimEvents, withRoom } from '../files/claim.ts';
+import { claimEvents, doClaimFiles, withRoom } from '../files/claim.ts';
 import { fetchableFiles, filesIn, type LinkedFiles, type Linker, loadLinkedFiles } from '../files/link.ts';
 import {
   checkGroupMentions,
@@ -60,8 +60,8 @@ export interface SendSnapshot {
   readonly target: ChannelTarget | DirectTarget;
   readonly named: LoadedReferences;
   readonly sent: Sent | undefined;
-  /** The files that the content may link to. */
-  readonly linked: LinkedFiles;
+  /** The files that the content may link to; undefined if it has no such links. */
+  readonly linked: LinkedFiles | undefined;
 }
 
 /** Loads it in one round trip; two if the content links to files of others. */
@@ -78,7 +78,7 @@ export async function loadSend(
       : loadChannelTarget(outside, sender, to, names, resolved),
     loadReferences(outside, resolved, names, userId, baseUrl),
     token && outside.table.get(sentKey(resolved.realm, userId, token.echo)),
-    loadLinkedFiles(outside, resolved.realm, sender, files),
+    files.length > 0 ? loadLinkedFiles(outside, resolved.realm, sender, files) : undefined,
   ]);
   return { target, named, sent, linked };
 }
@@ -133,10 +133,19 @@ export async function acceptMessage(
 ): Promise<Delivery> {
   const delivery = await acceptText(outside, caller, draft, snapshot);
   const { linked } = snapshot;
-  if (linked.found.length === 0) return delivery;
+  if (linked === undefined) return delivery;
   const open = await fetchableFiles(caller.standing, linked);
   const files = withRoom(filesIn(delivery.rendered.links, linked, open));
-  return { ...delivery, files, before: [...delivery.before, ...claimEvents(draft.senderId, files)] };
+  const { before, place, writesFor } = delivery;
+  return {
+    ...delivery,
+    files,
+    before: [...before, ...claimEvents(draft.senderId, files)],
+    writesFor: (messageId) => [
+      ...writesFor(messageId),
+      ...doClaimFiles(caller.realmId, messageId, place.channelId, files),
+    ],
+  };
 }
 
 async function acceptText(

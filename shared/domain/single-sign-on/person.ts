@@ -2,7 +2,7 @@ import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
-import { retryOnConflict } from '../../log/retry-on-conflict.ts';
+import { retryOnConflict } from '../../log/commit.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { NO_KEY } from '../../model/user/api-key.ts';

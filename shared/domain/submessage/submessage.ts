@@ -7,7 +7,7 @@ import {
   laterSubmessages,
   submessageAttribute,
   submessageObject,
-} from '../../model/message/submessage.ts';
+} from '../../model/message/object.ts';
 import { checkWidgetData } from './widget-data.ts';
 
 /** Most submessages after the send, and their size together: each one writes the item of the message again. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { badRequest } from '../../kernel/errors.ts';
-import type { Submessage } from '../../model/message/submessage.ts';
+import type { Submessage } from '../../model/message/object.ts';
 
 /** Most options that one person adds to a poll, and most tasks to a list: clients number them. */
 const index = z.int().check(z.minimum(0), z.maximum(1_000));

@@ -5,7 +5,7 @@ import { key, LARGEST_NUMBER, readPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { type Changes, ignoreRefused, type Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
-import { isReadByMute, type MessageReader } from '../user/mute.ts';
+import { isReadByMute, type MessageReader } from '../user/user.ts';
 import { indexedMessages, loadMessages } from './load.ts';
 import { readConversationOf } from './message.ts';
 
