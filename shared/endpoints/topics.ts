@@ -36,6 +36,22 @@ export const setTopicVisibility = endpoint({
   needs: { table: [...writes, 'DeleteItem'] },
 });
 
+export const deleteTopic = endpoint({
+  id: 'topics.delete',
+  route: 'POST /api/v1/streams/{stream_id}/delete_topic',
+  source: 'https://zulip.com/api/delete-topic, companion facts 4.5',
+  description:
+    'Deletes the messages of a topic that the caller can read, newest first. `complete` is false if the time was over: repeat the request.',
+  access: 'administrator',
+  parameters: {
+    stream_id: pathId('The ID of the channel.'),
+    topic_name: text('The topic.'),
+  },
+  reply: z.object({ complete: z.boolean() }),
+  needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
+  timeout: 28,
+});
+
 export const muteTopic = endpoint({
   id: 'topics.mute',
   route: 'PATCH /api/v1/users/me/subscriptions/muted_topics',

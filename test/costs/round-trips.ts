@@ -45,6 +45,8 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'topics.list': [2, 1],
   'topics.setVisibility': [3, 2],
   'topics.mute': [3, 2],
+  // The messages are found, read and removed one after the other.
+  'topics.delete': [5, 4],
 
   'events.register:everything': [3, 2],
   'events.register:messages only': [3, 2],

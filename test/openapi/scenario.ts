@@ -91,6 +91,7 @@ async function talk(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('topics.list', member, { stream_id });
   await recorder.ask('topics.setVisibility', member, { stream_id, topic: 'lunch', visibility_policy: 3 });
   await recorder.ask('topics.mute', member, { stream_id, topic: 'lunch', op: 'add' });
+  await recorder.ask('topics.delete', people.owner, { stream_id, topic_name: 'dinner' });
   await recorder.ask('messages.delete', people.owner, { message_id });
 }
 

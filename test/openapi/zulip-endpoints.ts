@@ -135,7 +135,7 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
   'DELETE /api/v1/streams/{stream_id}': offered,
   'GET /api/v1/streams/{stream_id}': offered,
   'PATCH /api/v1/streams/{stream_id}': offered,
-  'POST /api/v1/streams/{stream_id}/delete_topic': absent(NOT_YET),
+  'POST /api/v1/streams/{stream_id}/delete_topic': offered,
   'GET /api/v1/streams/{stream_id}/email_address': offered,
   'GET /api/v1/streams/{stream_id}/members': offered,
   'POST /api/v1/submessage': offered,

@@ -54,6 +54,6 @@ export async function accessTarget<T extends Target>(who: Standing, target: T | 
 }
 
 /** Refuses changes in an archived channel. */
-export function checkChangeable({ seen }: Target): void {
+export function checkChangeable({ seen }: Pick<Target, 'seen'>): void {
   if (seen?.channel.isArchived) throw badRequest(`The channel '${seen.channel.name}' is archived.`);
 }

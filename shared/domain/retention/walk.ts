@@ -1,6 +1,6 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { commitAndCheckpoint } from '../../log/checkpoint.ts';
-import { ConflictError, MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
+import { commitTo } from '../../log/checkpoint.ts';
+import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import {
@@ -9,10 +9,9 @@ import {
   limitOfOrganization,
   type RetentionLimit,
 } from '../../model/channel/retention.ts';
-import { MAX_PARTICIPANTS } from '../../model/message/leave.ts';
 import { indexedMessages, loadMessages } from '../../model/message/load.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { loadLeft, loadRemoved, MAX_EDITS, makeRoom, planRemoval } from '../edit/removal.ts';
+import { REMOVAL_PACE, removalSteps, removeTogether } from '../edit/removal-step.ts';
 
 /** The run of the worker on one organization. */
 export interface Visit {
@@ -49,12 +48,6 @@ interface Place {
 const PAGE = 100;
 /** Log slots per read; a query stops at 1 MB by itself. */
 const SLOTS = 1_000;
-/**
- * Milliseconds to wait per removed message. The log of an organization is one partition with 1,000 write units a
- * second. This uses at most a quarter of them, so that users can write at the same time.
- */
-const PACE = 10;
-
 /**
  * Removes what is due in a channel. Returns when (ms) the next message is due; undefined if the time ran out.
  */
@@ -95,68 +88,20 @@ async function walk(visit: Visit, start: number, place: Place): Promise<number |
 async function expireAll(visit: Visit, { due, limit }: Page): Promise<boolean> {
   const { outside, ends, onRemoved } = visit;
   let removed = 0;
-  for (const step of stepsOf(due)) {
+  const commit = commitTo(outside, visit.log.realm);
+  for (const step of removalSteps(due)) {
     if (outside.now() >= ends) return false;
     try {
-      await expire(visit, step, limit);
+      await removeTogether(outside, visit.log.realm, commit, step, limit.snapshot);
     } catch (error) {
       if (error instanceof ConflictError && removed > 0) return false;
       throw error;
     }
     removed += step.length;
     onRemoved(step.length);
-    await outside.wait(step.length * PACE);
+    await outside.wait(step.length * REMOVAL_PACE);
   }
   return true;
-}
-
-/** Messages of one conversation that one transaction removes. */
-type Step = readonly [MessageSlot, ...MessageSlot[]];
-
-/**
- * Most writes of a step, not counting its messages: its slot of the log, the checks of the limit, two jobs for the outbox, and
- * either a topic with participants and the counts of its channel, or a direct conversation with at most 80 people.
- */
-const FIXED_WRITES = { topic: 1 + 2 + 2 + 1 + MAX_PARTICIPANTS + 1, direct: 1 + 1 + 2 + 1 + 80 };
-
-/** Writes that a message takes at most: its tombstone, its reactions, and what is kept of its earlier versions. */
-const writesOf = ({ history = [] }: MessageSlot): number => 2 + Math.min(history.length, MAX_EDITS);
-
-/** Splits messages, oldest first, into steps of one conversation that fit into one transaction. */
-function stepsOf(messages: readonly MessageSlot[]): Step[] {
-  const steps: Step[] = [];
-  for (const together of Map.groupBy(messages, ({ conversation }) => conversation).values()) {
-    let step: [MessageSlot, ...MessageSlot[]] | undefined;
-    let room = 0;
-    for (const message of together) {
-      room -= writesOf(message);
-      if (step !== undefined && room >= 0) {
-        step.push(message);
-        continue;
-      }
-      room =
-        MAX_WRITES - FIXED_WRITES[message.channelId === undefined ? 'direct' : 'topic'] - writesOf(message);
-      step = [message];
-      steps.push(step);
-    }
-  }
-  return steps;
-}
-
-/**
- * Removes the messages of a step in one transaction, which checks that their limit has not changed. Throws
- * `ConflictError` if that, a message or the conversation has changed; then nothing is removed.
- */
-async function expire({ outside, log }: Visit, step: Step, { snapshot }: RetentionLimit): Promise<void> {
-  const { table, uuid, now } = outside;
-  const { realm } = log;
-  const [left, removed] = await Promise.all([
-    loadLeft(outside, realm, step),
-    Promise.all(step.map((message) => loadRemoved(table, realm, message))),
-  ]);
-  const fitting = await makeRoom({ table, realm, uuid, snapshot }, removed, left);
-  const { count, plan } = planRemoval(realm, fitting.removed, fitting.left, now(), snapshot);
-  await commitAndCheckpoint(log, outside.report, count, plan);
 }
 
 async function loadChannelPage(

@@ -199,6 +199,27 @@ export async function changeVisibility(
   await commit(1, () => ({ ...change, result: undefined }));
 }
 
+/** Resets users' policies for a topic, each if it is still as read, with one event for all of them. */
+export function doResetPolicies(
+  realm: string,
+  { channelId, topic }: ChannelTopic,
+  people: readonly TopicPolicy[],
+  updated: number,
+): Pick<Change<undefined>, 'writes' | 'entries'> {
+  const set = { channelId, topic, policy: visibility.inherit, updated };
+  return {
+    writes: people.flatMap(({ userId, policy }) =>
+      policyWrites(realm, userId, set, { underTopic: { equals: { policy } } }),
+    ),
+    entries: [
+      policyEvent(
+        people.map(({ userId }) => userId),
+        set,
+      ),
+    ],
+  };
+}
+
 /*
  * When a topic moves, users' policies for it move too (wire facts 3.10). They are stored under the users, where each send
  * reads them, and under the topic, where a move finds them. An outbox job of the move does it (`domain/move/policies.ts`).

@@ -287,6 +287,16 @@ export const messageOperations: readonly Operation[] = [
     }),
   }),
   operation({
+    name: 'topics.delete',
+    as: 'owner',
+    repeatable: false,
+    prepare: async (call, n) => {
+      await talked(call, 'member', `over ${n}`, 3);
+      return channelIdOf(call, 'general');
+    },
+    request: (stream_id, n) => ({ path: { stream_id }, parameters: { topic_name: `over ${n}` } }),
+  }),
+  operation({
     name: 'topics.mute',
     as: 'member',
     repeatable: true,

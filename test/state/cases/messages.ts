@@ -12,6 +12,7 @@ import { handler as markNarrow } from '../../../functions/messages/updateFlagsFo
 import { handler as react } from '../../../functions/reactions/add.ts';
 import { handler as unreact } from '../../../functions/reactions/remove.ts';
 import { handler as addSubmessage } from '../../../functions/submessages/add.ts';
+import { handler as deleteTopic } from '../../../functions/topics/delete.ts';
 import { handler as mute } from '../../../functions/topics/mute.ts';
 import { handler as setVisibility } from '../../../functions/topics/setVisibility.ts';
 import { handler as type } from '../../../functions/typing/send.ts';
@@ -78,6 +79,20 @@ export const messageCases: readonly Case[] = [
         { type: 'user_topic', topic_name: 'Mine', visibility_policy: 3 },
         { type: 'message' },
       ]);
+    },
+  },
+  {
+    title: 'a topic is deleted, with the policies for it (companion facts 4.5)',
+    calls: [deleteTopic],
+    run: async (realm) => {
+      const { member, owner } = realm.people;
+      const { general } = realm.channels;
+      await settings(realm, member, { automatically_follow_topics_policy: 2 });
+      for (const topic of ['Over', 'over', 'Other']) await sent(realm, member, { to: general, topic });
+      const { settle } = await follow(realm);
+      const path = { stream_id: general };
+      await done(realm, deleteTopic, owner, { topic_name: 'OVER' }, { path });
+      await settle();
     },
   },
   {
