@@ -87,7 +87,14 @@ const MAX_NUMBERS = 41;
  * Log numbers for each of the first transactions: one event for the subscribers, and for each channel its creation and
  * the event for others. Transactions for different channels run concurrently, those for more people one after another.
  */
-export function numbersOfSubscriptions({ channels, principals }: SubscribeInput): number[] {
+export function numbersOfSubscriptions({
+  channels,
+  principals,
+  mustCreate,
+  settings,
+}: SubscribeInput): number[] {
+  // A channel without subscribers.
+  if (mustCreate && principals?.length === 0) return [settings.is_default_stream === true ? 2 : 1];
   const people = principals?.length ?? 1;
   const transactions = (count: number): number[] => {
     const half = Math.ceil(count / 2);
