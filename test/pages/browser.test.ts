@@ -274,10 +274,22 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
       }
     }));
 
-  it('shows the reference of the API', () =>
+  it('shows the reference of the API: every area, its operations, and what one of them takes', () =>
     withWindow(async (page) => {
+      const reply = await fetch(`${service.address}/api/v1/openapi.json`);
+      const { tags } = (await reply.json()) as { tags: { name: string }[] };
       await page.goto(`${service.address}/api/`);
-      await page.locator('.opblock').nth(50).waitFor({ timeout: 30_000 });
+      const areas = page.locator('.opblock-tag');
+      await areas.nth(tags.length - 1).waitFor({ timeout: 30_000 });
+      expect(await areas.evaluateAll((all) => all.map((area) => area.getAttribute('data-tag')))).toEqual(
+        tags.map(({ name }) => name),
+      );
+      await page.locator('.opblock-tag[data-tag="drafts"]').click();
+      const operations = page.locator('.opblock');
+      await operations.nth(3).waitFor();
+      expect(await operations.count()).toBe(4);
+      await operations.nth(1).locator('.opblock-summary-control').click();
+      await page.getByText('Try it out').waitFor();
     }));
 });
 

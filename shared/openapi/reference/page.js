@@ -84,7 +84,8 @@ SwaggerUIBundle({
   plugins: [typing],
   deepLinking: true,
   filter: true,
-  docExpansion: 'list',
+  // A list of the areas, each opened by a click: all operations at once are more than one looks through.
+  docExpansion: 'none',
   // The schemas at the end are there to be looked up: closed.
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
