@@ -258,7 +258,7 @@ export const reportMessage = endpoint({
     ]),
     description: optional(text('More about it; at most 1,000 characters. Needed for `other`.')),
   },
-  needs: { table: writes, queues: [OUTBOX] },
+  needs: { table: [...reads, 'PutItem'], queues: [OUTBOX] },
 });
 
 export const deleteMessage = endpoint({

@@ -57,7 +57,7 @@ export const createScheduledMessage = endpoint({
   },
   reply: z.object({ scheduled_message_id: z.int() }),
   errors,
-  needs,
+  needs: { table: writes, queues: [OUTBOX] },
 });
 
 export const updateScheduledMessage = endpoint({

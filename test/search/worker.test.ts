@@ -7,6 +7,7 @@ import { IndexDamaged } from '../../shared/domain/search/candidates.ts';
 import { loadPointer, objectName, SEARCH } from '../../shared/domain/search/pointer.ts';
 import { voidIndex } from '../../shared/domain/search/run.ts';
 import { IndexUpdate } from '../../shared/domain/search/update.ts';
+import { allocate, GIVEN_UP } from '../../shared/log/log.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { topicConversation } from '../../shared/model/message/message.ts';
 import { key } from '../../shared/table/keys.ts';
@@ -246,6 +247,15 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await foundInSegments(realm, 'apples')).toEqual([ids[1], id]);
     expect(await foundInSegments(realm, 'pears')).toEqual([ids[0]]);
   });
+});
+
+it('a number of the log that nobody used does not stop the search worker', async () => {
+  const { realm } = await givenIndex();
+  await allocate(realm.log, 1);
+  const id = await sent(realm, realm.people.member, { to: realm.channels.general }, 'cherries');
+  realm.pass(GIVEN_UP);
+  expect(await indexed(realm)).toBe(true);
+  expect(await foundInSegments(realm, 'cherries')).toEqual([id]);
 });
 
 describe('when the search worker runs', () => {

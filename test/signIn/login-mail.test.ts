@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
+import { handler as showSignIn } from '../../functions/pages/showSignIn.ts';
+import { handler as signInOnPage } from '../../functions/pages/signIn.ts';
 import { handler as fetchApiKey } from '../../functions/signIn/fetchApiKey.ts';
+import { handler as useLoginToken } from '../../functions/singleSignOn/useLoginToken.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
-import { addDeviceKey } from '../../shared/domain/account/device-key.ts';
+import { newLoginToken } from '../../shared/domain/single-sign-on/login-token.ts';
 import { hashPassword } from '../../shared/model/user/password.ts';
 import { key } from '../../shared/table/keys.ts';
+import { Browser } from '../support/browser.ts';
 import { givenSettings } from '../support/given.ts';
 import { withMailbox } from '../support/mailbox.ts';
 import { leftIn } from '../support/outbox.ts';
@@ -32,16 +36,18 @@ it('somebody who wants it gets a mail about a new sign-in, with the device and n
   expect(await leftIn(realm)).toEqual([]);
 });
 
-it('any other sign-in that makes a key for a device sends one too, once', async () => {
-  const realm = await withMailbox(await newRealm());
-  const { member } = realm.people;
-  await givenSettings(realm, member, { enable_login_emails: true });
-  const person = { ...member, realm: realm.realm, account: undefined };
-  const queues = { send: async () => {} };
-  await addDeviceKey(realm.outside, queues, person, 'Firefox on Linux');
+it('so do sign-ins on the page and by a login token, once each', async () => {
+  const realm = await signIn(await withMailbox(await newRealm()), true);
+  const { email } = realm.people.member;
+  const browser = new Browser(realm);
+  const page = await browser.open(showSignIn);
+  const fields = { email, password: PASSWORD };
+  expect((await browser.submit(signInOnPage, page, fields)).status).toBe(303);
+  const token = await newLoginToken(realm.outside, realm.realm, email);
+  expect((await browser.open(useLoginToken, { path: { token } })).status).toBe(303);
   await realm.sendMail();
   await realm.sendMail();
-  expect(realm.mails.map(({ text }) => text.includes('Device: Firefox on Linux.'))).toEqual([true]);
+  expect(realm.mails.map(({ subject }) => subject)).toEqual(Array(3).fill('New sign-in at Test'));
 });
 
 it('nobody gets one who does not want it, where no mail is sent, or for a key that is regenerated', async () => {
