@@ -89,3 +89,49 @@ export const testLegacyPush = endpoint({
   parameters: { token: optional(text('The token of the device to send it to.')) },
   errors: ['INVALID_PUSH_DEVICE_TOKEN'],
 });
+
+const legacyToken = text('The token of the device at its push service.');
+
+/** What the four endpoints for tokens of older clients have in common. */
+const legacy = {
+  source: 'companion facts 3.11',
+  access: 'human',
+  needs: { table: [...reads, 'PutItem'] },
+} as const;
+
+export const addApnsToken = endpoint({
+  ...legacy,
+  id: 'push.addApnsToken',
+  route: 'POST /api/v1/users/me/apns_device_token',
+  description:
+    'Takes the token of an Apple device for notifications without encryption, of which none are sent.',
+  parameters: {
+    token: legacyToken,
+    appid: text('The ID of the app.', z.string().check(z.regex(/^[A-Za-z0-9.-]+$/))),
+  },
+});
+
+export const removeApnsToken = endpoint({
+  ...legacy,
+  id: 'push.removeApnsToken',
+  route: 'DELETE /api/v1/users/me/apns_device_token',
+  description: 'Forgets the token of an Apple device.',
+  parameters: { token: legacyToken },
+});
+
+export const addFcmToken = endpoint({
+  ...legacy,
+  id: 'push.addFcmToken',
+  route: 'POST /api/v1/users/me/android_gcm_reg_id',
+  description:
+    'Takes the token of an Android device for notifications without encryption, of which none are sent.',
+  parameters: { token: legacyToken },
+});
+
+export const removeFcmToken = endpoint({
+  ...legacy,
+  id: 'push.removeFcmToken',
+  route: 'DELETE /api/v1/users/me/android_gcm_reg_id',
+  description: 'Forgets the token of an Android device.',
+  parameters: { token: legacyToken },
+});

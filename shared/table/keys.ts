@@ -88,6 +88,7 @@ export const itemKinds = {
   star: item('{realm}/user/{userId:n}', 'star/{messageId:n}'),
   dialogue: item('{realm}/user/{userId:n}', 'direct/{conversation}'),
   notice: item('{realm}/user/{userId:n}', 'notice'),
+  legacyTokens: item('{realm}/user/{userId:n}', 'legacyPushTokens'),
   callToken: item('{realm}/user/{userId:n}', 'callToken/{provider}'),
   device: item('{realm}/user/{userId:n}', 'device/{deviceId:n}'),
   botValue: item('{realm}/bot/{userId:n}', 'value/{digest}'),

@@ -211,6 +211,10 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'push.removeDevice': [3, 2],
   'push.register': [3, 2],
   'push.sendLegacyTest': [2, 1],
+  'push.addApnsToken': [3, 2],
+  'push.removeApnsToken': [3, 2],
+  'push.addFcmToken': [3, 2],
+  'push.removeFcmToken': [3, 2],
 
   'calls.register': [3, 2],
   'calls.complete': [3, 3],

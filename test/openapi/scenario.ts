@@ -281,6 +281,10 @@ async function carry(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('exports.listConsents', owner);
   const { device_id } = await recorder.ask('push.registerDevice', member);
   await recorder.ask('push.removeDevice', member, { device_id });
+  await recorder.ask('push.addApnsToken', member, { token: 'YXBwbGU=', appid: 'org.example.chat' });
+  await recorder.ask('push.removeApnsToken', member, { token: 'YXBwbGU=' });
+  await recorder.ask('push.addFcmToken', member, { token: 'android' });
+  await recorder.ask('push.removeFcmToken', member, { token: 'android' });
   await invitePeople(realm, recorder);
   await recorder.ask('users.regenerateKey', member);
   const password = 'twelve grey herons';

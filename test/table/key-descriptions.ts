@@ -67,6 +67,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   star: 'The user starred the message.',
   dialogue: 'The user takes part in the conversation.',
   notice: 'When the owner of a bot was last told that it reached nobody.',
+  legacyTokens:
+    'Digests of tokens of older clients for push notifications, to which nothing is sent; absent until there is one.',
   callToken: 'What a provider of video calls gave us to act for the user, sealed.',
   device: 'A device that the user logged in on, and how push notifications reach it; its key is sealed.',
   botValue: 'A value that a bot has stored, under the SHA-256 of its key.',

@@ -114,7 +114,7 @@ const absent = {
   realm_org_type: 0,
   realm_password_auth_enabled: true,
   realm_plan_type: 1,
-  realm_require_e2ee_push_notifications: false,
+  realm_require_e2ee_push_notifications: true,
   realm_require_unique_names: false,
   realm_send_welcome_emails: false,
   realm_signup_announcements_stream_id: -1,

@@ -47,6 +47,25 @@ export const outsideOperations: readonly Operation[] = [
     prepare: newDevice,
     request: (device_id) => ({ parameters: { device_id } }),
   }),
+  plain('push.addApnsToken', 'member', (n) => ({
+    parameters: { token: btoa(`apple ${n}`), appid: 'org.example.chat' },
+  })),
+  operation({
+    name: 'push.removeApnsToken',
+    as: 'member',
+    repeatable: false,
+    prepare: (call, n) =>
+      call('push.addApnsToken', 'member', { token: btoa(`gone ${n}`), appid: 'org.example.chat' }),
+    request: (_, n) => ({ parameters: { token: btoa(`gone ${n}`) } }),
+  }),
+  plain('push.addFcmToken', 'member', (n) => ({ parameters: { token: `android ${n}` } })),
+  operation({
+    name: 'push.removeFcmToken',
+    as: 'member',
+    repeatable: false,
+    prepare: (call, n) => call('push.addFcmToken', 'member', { token: `gone ${n}` }),
+    request: (_, n) => ({ parameters: { token: `gone ${n}` } }),
+  }),
   operation({
     name: 'push.register',
     as: 'member',

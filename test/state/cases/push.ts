@@ -1,7 +1,11 @@
 import { expect } from 'vitest';
+import { handler as addApnsToken } from '../../../functions/push/addApnsToken.ts';
+import { handler as addFcmToken } from '../../../functions/push/addFcmToken.ts';
 import { handler as registerPush } from '../../../functions/push/register.ts';
 import { handler as registerDevice } from '../../../functions/push/registerDevice.ts';
+import { handler as removeApnsToken } from '../../../functions/push/removeApnsToken.ts';
 import { handler as removeDevice } from '../../../functions/push/removeDevice.ts';
+import { handler as removeFcmToken } from '../../../functions/push/removeFcmToken.ts';
 import { handler as sendLegacyTest } from '../../../functions/push/sendLegacyTest.ts';
 import { handler as sendTest } from '../../../functions/push/sendTest.ts';
 import { activePhone, pushRealm, tested } from '../../support/phone.ts';
@@ -10,6 +14,20 @@ import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 
 export const pushCases: readonly Case[] = [
+  {
+    title: 'tokens of older clients come and go, and nobody hears of it (companion facts 3.11)',
+    calls: [addApnsToken, removeApnsToken, addFcmToken, removeFcmToken],
+    run: async (realm) => {
+      const { member } = realm.people;
+      const { settle } = await follow(realm);
+      const token = 'YXBwbGU=';
+      await done(realm, addApnsToken, member, { token, appid: 'org.example.chat' });
+      await done(realm, removeApnsToken, member, { token });
+      await done(realm, addFcmToken, member, { token });
+      await done(realm, removeFcmToken, member, { token });
+      expect(await settle()).toEqual({});
+    },
+  },
   {
     title: 'devices come, get their tokens and go, and their owner alone hears of it (wire facts 12.1, 14.6)',
     calls: [registerDevice, registerPush, sendTest, sendLegacyTest, removeDevice],
