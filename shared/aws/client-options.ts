@@ -13,6 +13,14 @@ const ATTEMPTS = 3;
  */
 export const SERVICE_TIMEOUT = 'SERVICE_TIMEOUT_MS';
 
+const silent = (): void => {};
+
+/**
+ * A logger that does nothing, like that of the clients, but has no `info`: for that they copy each input and output, an
+ * eighth of the processor time of a fetch.
+ */
+const logger = { trace: silent, debug: silent, warn: silent, error: silent };
+
 /**
  * What every client of AWS is made with: where the service is, from the environment that Lambda (or the local cloud)
  * gives, and limits well under those of a function.
@@ -29,6 +37,7 @@ export const clientOptions = (
     ...(endpoint !== undefined && { endpoint }),
     region: environment.AWS_REGION ?? 'us-east-1',
     maxAttempts: ATTEMPTS,
+    logger: logger as never,
     requestHandler: {
       connectionTimeout: given ?? CONNECTION_TIMEOUT,
       requestTimeout: given ?? REQUEST_TIMEOUT,

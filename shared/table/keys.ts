@@ -196,16 +196,42 @@ export function padded(value: number): string {
 }
 
 /** Escapes the separator; `%` first, so that escaping is one-to-one. */
-const escaped = (value: string): string => value.replaceAll('%', '%25').replaceAll('/', '%2F');
+const escaped = (value: string): string =>
+  /[%/]/.test(value) ? value.replaceAll('%', '%25').replaceAll('/', '%2F') : value;
+
+/** A template of the map, taken apart: the text before each field, and the one after the last. */
+interface Form {
+  readonly texts: readonly string[];
+  readonly fields: readonly { readonly name: string; readonly isNumber: boolean }[];
+}
+
+const forms = new Map<string, Form>();
+
+function formOf(template: string): Form {
+  const known = forms.get(template);
+  if (known) return known;
+  const parts = template.split(/\{(\w+(?::n)?)\}/);
+  const form = {
+    texts: parts.filter((_, i) => i % 2 === 0),
+    fields: parts
+      .filter((_, i) => i % 2 === 1)
+      .map((field) => ({ name: field.replace(':n', ''), isNumber: field.endsWith(':n') })),
+  };
+  forms.set(template, form);
+  return form;
+}
 
 function fill(template: string, fields: Readonly<Record<string, unknown>>): string {
-  return template.replace(/\{(\w+)(:n)?\}/g, (_, name: string, number: string | undefined) => {
+  const form = formOf(template);
+  let text = form.texts[0] as string;
+  form.fields.forEach(({ name, isNumber }, i) => {
     const value = fields[name];
-    if (number ? typeof value !== 'number' : typeof value !== 'string') {
+    if (typeof value !== (isNumber ? 'number' : 'string')) {
       throw new TypeError(`key field '${name}' is missing or of the wrong kind in '${template}'`);
     }
-    return number ? padded(value as number) : escaped(value as string);
+    text += (isNumber ? padded(value as number) : escaped(value as string)) + form.texts[i + 1];
   });
+  return text;
 }
 
 /** The key of one item. */

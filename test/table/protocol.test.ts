@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
-import { jsonProtocol } from '../../shared/table/protocol.ts';
+import { jsonProtocol, sendBy } from '../../shared/table/protocol.ts';
 import { TABLE } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
@@ -44,7 +44,7 @@ function newClient(own: boolean) {
     { step: 'build' },
   );
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-  return { last, send: (command: object): Promise<unknown> => document.send(command as PutCommand) };
+  return { last, send: own ? (command: object) => document.send(command as PutCommand) : sendBy(client) };
 }
 
 const told = async (reply: Promise<unknown>): Promise<unknown> => {

@@ -35,10 +35,11 @@ export const attributeInMessage = ({ type, code }: EmojiKey, userId: number): st
 
 /** The reactions that earlier releases stored in the message, in no order. */
 export const reactionsInMessage = (message: object): Reaction[] =>
-  Object.entries(message).flatMap(([attribute, value]): Reaction[] => {
-    const [prefix, type, code, userId, ...rest] = attribute.split('/');
-    if (prefix !== IN_MESSAGE || code === undefined || userId === undefined || rest.length > 0) return [];
-    const { name, seq } = value as StoredReaction;
+  Object.keys(message).flatMap((attribute): Reaction[] => {
+    if (!attribute.startsWith(`${IN_MESSAGE}/`)) return [];
+    const [, type, code, userId, ...rest] = attribute.split('/');
+    if (code === undefined || userId === undefined || rest.length > 0) return [];
+    const { name, seq } = (message as Readonly<Record<string, StoredReaction>>)[attribute] as StoredReaction;
     return [{ type: type as ReactionType, code, name, userId: Number(userId), seq }];
   });
 
