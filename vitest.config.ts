@@ -8,6 +8,9 @@ export default defineConfig({
     globalSetup: ['test/support/store.ts'],
     // Tests wait for the stores for a third of their time; one more than there are processors keeps all of them busy.
     maxWorkers: availableParallelism() + 1,
+    tags: [
+      { name: 'units', description: 'Counts capacity units, which only some engines count as AWS does.' },
+    ],
     sequence: { sequencer: LongestFirst },
     // A third of the work is loading the same modules; no test leaves anything in them for the next one.
     isolate: false,

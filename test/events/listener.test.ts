@@ -250,7 +250,7 @@ describe('two organizations in one environment', () => {
   });
 });
 
-describe('what a wake-up costs', () => {
+describe('what a wake-up costs', { tags: 'units' }, () => {
   it('one probe for all who wait, and one reading of the log', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
@@ -276,7 +276,7 @@ describe('what a wake-up costs', () => {
   });
 });
 
-describe('a crowd that hears a message', () => {
+describe('a crowd that hears a message', { tags: 'units' }, () => {
   it('reads what decides sight once for each person, and each queue once', { timeout: 60_000 }, async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
@@ -299,7 +299,7 @@ describe('a crowd that hears a message', () => {
   });
 });
 
-describe('what waiting costs', () => {
+describe('what waiting costs', { tags: 'units' }, () => {
   it('nothing for each poll: after its claim only looks, and one reading of notes in a turn', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);

@@ -27,7 +27,9 @@ function counting(realm: TestRealm, at?: (passed: number) => Promise<unknown>) {
   return { container, units };
 }
 
-test('a client that waits reads so much of the log, which is what docs/LIMITS.md reckons with', async () => {
+test('a client that waits reads so much of the log, which is what docs/LIMITS.md reckons with', {
+  tags: 'units',
+}, async () => {
   const realm = await newRealm();
   const { member, guest } = realm.people;
   const client = await givenClient(realm, member, { event_types: ['message'] });

@@ -49,7 +49,7 @@ const kinds: Readonly<
   'a link to a channel': { parameters: () => ({ content: 'see #**random>hi**' }), units: 9 },
 };
 
-describe('DESIGN 7: round trips and write units of a send', () => {
+describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, () => {
   it.each(Object.entries(kinds))('%s: 3 cold, 2 warm', async (_, { parameters, units }) => {
     const realm = await prepared();
     const { member } = realm.people;

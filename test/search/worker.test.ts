@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { handler as update } from '../../functions/messages/update.ts';
@@ -239,7 +240,10 @@ describe('runs of the search worker that meet trouble', () => {
     const { until } = await pointerOf(realm);
     await realm.call(update, realm.people.member, { content: 'pears' }, { path: { message_id: ids[0] } });
     for (const { seq } of await loggedAfter(realm, until)) {
-      await realm.outside.table.transact([{ delete: key('slot', { realm: realm.realm, seq }) }], 'expired');
+      await realm.outside.table.transact(
+        [{ delete: key('slot', { realm: realm.realm, seq }) }],
+        randomUUID(),
+      );
     }
     realm.pass(KEPT + 2 * DAY);
     const id = await sent(realm, realm.people.member, { to: realm.channels.general }, 'apples');
