@@ -41,7 +41,7 @@ describe.each(documents)('%s', (document) => {
     const files = [
       ...text.matchAll(/\b(?:functions|shared|infra|test|docs)\/[\w./-]+\.(?:ts|mjs|md|svg|json)\b/g),
     ];
-    const commands = [...text.matchAll(/\bnpm run (?:-s )?([\w:]+)/g)];
+    const commands = [...text.matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)];
     expect(files.map(([file]) => file).filter((file) => !existsSync(join(project, file)))).toEqual([]);
     expect(commands.map(([, name = '']) => name).filter((name) => !(name in scripts))).toEqual([]);
   });

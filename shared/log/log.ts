@@ -157,7 +157,8 @@ export async function release(log: Log, numbers: Numbers): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
     const state = await fill(log, top, { width: numbers.length, ...silenceOf(numbers) });
     if (state !== 'busy') return state === 'filled';
-    if (log.now() - started > RELEASE_TIMEOUT_MS) break;
+    // The first try may have been done without a reply, so there is always a second one, however slow it was.
+    if (attempt > 0 && log.now() - started > RELEASE_TIMEOUT_MS) break;
     await log.wait(backoff(attempt));
   }
   throw new Error(`slot ${top} of the log cannot be filled; readers will do it`);
