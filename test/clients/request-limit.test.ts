@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { type LocalService, STARTING, startLocalService } from '../support/local-service.ts';
 import { basic } from '../support/raw-request.ts';
 
 let service: LocalService;
 
 beforeAll(async () => {
   service = await startLocalService({ API_RATE_LIMIT: '3' });
-}, 60_000);
+}, STARTING);
 
-afterAll(() => service.end());
+afterAll(() => service?.end());
 
 test('a function that only reads may count requests, and `API_RATE_LIMIT` says how many there may be', async () => {
   const text = await readFile(service.zuliprc('member'), 'utf8');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import zulip from 'zulip-js';
 import type { DemoName } from '../../infra/local/demo.ts';
 import { checkDescribed } from '../support/described-fetch.ts';
-import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { type LocalService, STARTING, startLocalService } from '../support/local-service.ts';
 
 // The client puts another FormData in the place of Node's; the tests that this process runs after these have their own.
 const NodesFormData = vi.hoisted(() => globalThis.FormData);
@@ -39,7 +39,7 @@ beforeAll(async () => {
   member = await zulip({ zuliprc: service.zuliprc('member') });
   guest = await zulip({ zuliprc: service.zuliprc('guest') });
   owner = await zulip({ zuliprc: service.zuliprc('owner') });
-}, 60_000);
+}, STARTING);
 
 afterAll(() => service?.end(), 20_000);
 

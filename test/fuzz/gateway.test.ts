@@ -6,7 +6,7 @@ import type { DemoName } from '../../infra/local/demo.ts';
 import { MAX_QUEUES } from '../../shared/domain/event/queue.ts';
 import { eventListener } from '../../shared/endpoints/listener.ts';
 import { describedFetch } from '../support/described-fetch.ts';
-import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { type LocalService, STARTING, startLocalService } from '../support/local-service.ts';
 import { basic } from '../support/raw-request.ts';
 import { type Answer, connection, exchange } from '../support/wire.ts';
 
@@ -34,9 +34,9 @@ beforeAll(async () => {
   service = await startLocalService({ LOCAL_CONCURRENCY: String(CONCURRENCY) });
   address = new URL(service.address);
   authorization = basic(await account('member'));
-}, 60_000);
+}, STARTING);
 
-afterAll(() => service.end());
+afterAll(() => service?.end());
 
 /** The address and key of a demo account. */
 async function account(name: DemoName): Promise<{ email: string; apiKey: string }> {

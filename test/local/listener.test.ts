@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DemoName } from '../../infra/local/demo.ts';
-import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { type LocalService, STARTING, startLocalService } from '../support/local-service.ts';
 
 let service: LocalService;
 
 beforeAll(async () => {
   service = await startLocalService({ SMTP_PORT: '0' });
-}, 120_000);
+}, STARTING);
 
-afterAll(() => service.end());
+afterAll(() => service?.end());
 
 /** The `Authorization` header of a demo account. */
 async function credentials(account: DemoName): Promise<string> {
