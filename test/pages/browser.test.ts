@@ -3,22 +3,32 @@ import { dirname, join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DemoName } from '../../infra/local/demo.ts';
-import { chromiumPath, startChromium } from '../support/chromium.ts';
-import { type LocalService, startLocalService } from '../support/local-service.ts';
+import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
+import { addressOfApplication, chromiumPath, startChromium, useWindow } from '../support/chromium.ts';
+import { type LocalService, STARTING, startLocalService } from '../support/local-service.ts';
+import { CLIENT_ID, CLIENT_SECRET } from '../support/openid-provider.ts';
+import { basic } from '../support/raw-request.ts';
+import { newPad, readMobile } from '../support/single-sign-on.ts';
 
 const PASSWORD = 'nine brisk otters';
 
 /** The pages as people see them: a real browser, at the whole service of `npm start`. */
-describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_000 }, () => {
+describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_000 }, () => {
+  let provider: CertifiedProvider;
   let service: LocalService;
   let browser: Browser;
   let member: { readonly email: string; readonly authorization: string };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      startLocalService({ MAIL_DOMAIN: 'mail.example.com' }),
-      startChromium(),
-    ]);
+    provider = await startCertifiedProvider('http://127.0.0.1/complete/oidc');
+    const configuration = {
+      MAIL_DOMAIN: 'mail.example.com',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: CLIENT_ID,
+      OIDC_CLIENT_SECRET: CLIENT_SECRET,
+      OIDC_NAME: 'Ant ID',
+    };
+    [service, browser] = await Promise.all([startLocalService(configuration), startChromium()]);
     member = credentialsIn(await readFile(service.zuliprc('member'), 'utf8'));
     const passwords = await readFile(join(dirname(service.zuliprc('member')), '../demo-passwords'), 'utf8');
     const old_password = /^member@example\.com +(.*)$/m.exec(passwords)?.[1] ?? '';
@@ -26,29 +36,16 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     const headers = { authorization: member.authorization };
     const reply = await fetch(`${service.address}/api/v1/settings`, { method: 'PATCH', headers, body });
     expect(await reply.json()).toMatchObject({ result: 'success' });
-  }, 150_000);
+  }, STARTING);
 
   afterAll(async () => {
     await browser?.close();
     await service?.end();
+    provider?.stop();
   });
 
-  /** A new window. What the browser complains of, a breach of the policy above all, fails the test. */
-  async function withWindow(use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (line) => {
-      // Chromium reports each status of 400 and above, and asks for an icon by itself.
-      if (line.type() === 'error' && !line.text().startsWith('Failed to load resource'))
-        complaints.push(line.text());
-    });
-    page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    await use(page);
-    expect(complaints).toEqual([]);
-    await context.close();
-  }
+  const withWindow = (use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
+    useWindow(browser, use, options);
 
   async function signIn(page: Page): Promise<void> {
     await page.goto(`${service.address}/`);
@@ -66,6 +63,23 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
     expect(download.suggestedFilename()).toBe('zuliprc');
     return readFile(await download.path(), 'utf8');
   };
+
+  /** The status of a request with these credentials. */
+  const statusFor = async (authorization: string): Promise<number> =>
+    (await fetch(`${service.address}/api/v1/users/me`, { headers: { authorization } })).status;
+
+  /** Waits for events with these credentials, of a kind that nobody causes here. */
+  async function pollFor(authorization: string): Promise<{ readonly answer: Promise<Response> }> {
+    const body = new URLSearchParams({ event_types: '["realm_domains"]' });
+    const queue = await fetch(`${service.address}/api/v1/register`, {
+      method: 'POST',
+      headers: { authorization },
+      body,
+    });
+    const { queue_id, last_event_id } = (await queue.json()) as Record<string, string>;
+    const query = new URLSearchParams({ queue_id: queue_id ?? '', last_event_id: String(last_event_id) });
+    return { answer: fetch(`${service.address}/api/v1/events?${query}`, { headers: { authorization } }) };
+  }
 
   it('the root leads to the sign-in, which works by keyboard alone', () =>
     withWindow(async (page) => {
@@ -94,13 +108,48 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
       const text = await zuliprc(page);
       expect(text).toContain(`site=${service.address}`);
       const { authorization } = credentialsIn(text);
-      const status = async () =>
-        (await fetch(`${service.address}/api/v1/users/me`, { headers: { authorization } })).status;
-      expect(await status()).toBe(200);
+      expect(await statusFor(authorization)).toBe(200);
+      const { answer } = await pollFor(authorization);
       await page.reload();
       await page.getByRole('button', { name: 'Sign out zuliprc' }).click();
       await page.getByRole('status').waitFor();
-      expect(await status()).toBe(401);
+      expect(await statusFor(authorization)).toBe(401);
+      // A poll that goes on waiting would end with a heartbeat.
+      expect((await answer).status).toBe(401);
+    }));
+
+  /** Signs in at the provider, whose page is open. */
+  async function signInThere(page: Page, name: string): Promise<void> {
+    await page.getByPlaceholder('Enter any login').fill(name);
+    await page.getByPlaceholder('and password').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+  }
+
+  it('signs in by a provider of OpenID Connect, and hands out a zuliprc that works', () =>
+    withWindow(async (page) => {
+      await page.goto(`${service.address}/`);
+      await page.getByRole('link', { name: 'Sign in with Ant ID' }).click();
+      await signInThere(page, 'guest');
+      await page.waitForURL('**/account');
+      expect(await page.textContent('main')).toContain('You are signed in as guest@example.com.');
+      const { email, authorization } = credentialsIn(await zuliprc(page));
+      expect(email).toBe('guest@example.com');
+      expect(await statusFor(authorization)).toBe(200);
+    }));
+
+  it('hands the mobile client a key by the provider, which works (companion facts 3.14)', () =>
+    withWindow(async (page) => {
+      const pad = newPad();
+      const handedOver = await addressOfApplication(page);
+      await page.goto(`${service.address}/accounts/login/social/oidc?mobile_flow_otp=${pad}`);
+      await signInThere(page, 'moderator');
+      const Location = await handedOver.address;
+      const { url, apiKey } = readMobile({ headers: { Location } }, pad);
+      const email = url.searchParams.get('email') ?? '';
+      expect([url.protocol, url.host, email]).toEqual(['zulip:', 'login', 'moderator@example.com']);
+      expect(url.searchParams.get('realm')).toBe(service.address);
+      expect(await statusFor(basic({ email, apiKey }))).toBe(200);
     }));
 
   it('signs out, and the session is gone for good', () =>
@@ -180,7 +229,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
         const link = await page.locator(`a[href*="${path}"]`).first().getAttribute('href', { timeout: 500 });
         return link ?? expect.fail();
       },
-      { timeout: 20_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
 
   it('a forgotten password: asks for a link, and chooses a new one by it', () =>
@@ -295,6 +344,6 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 60_0
 
 function credentialsIn(text: string) {
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
-  const [email, key] = [value('email'), value('key')];
-  return { email, authorization: `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}` };
+  const [email, apiKey] = [value('email'), value('key')];
+  return { email, authorization: basic({ email, apiKey }) };
 }

@@ -14,7 +14,7 @@ afterEach(() => provider?.stop());
 it('signs people in with a real provider of OpenID Connect, in a browser and on a telephone', async () => {
   const made = await newRealm();
   const redirectUri = `https://${made.host}/complete/oidc`;
-  provider = await startCertifiedProvider([redirectUri]);
+  provider = await startCertifiedProvider(redirectUri);
   const realm = withProvider(made, provider.issuer);
 
   const { browser, url } = await begun(realm);

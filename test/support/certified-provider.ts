@@ -12,23 +12,20 @@ export interface CertifiedProvider {
 /**
  * Starts the provider. Somebody who signs in there as `member` has the address `member@example.com`.
  *
- * @param redirectUris where it may send people back
- * @param port 0 for any free port
+ * @param redirectUri where it may send people back: at a loopback address to any port (RFC 8252, 7.3)
  */
-export async function startCertifiedProvider(
-  redirectUris: readonly string[],
-  port = 0,
-): Promise<CertifiedProvider> {
+export async function startCertifiedProvider(redirectUri: string): Promise<CertifiedProvider> {
   const server = createServer();
-  const issuer = (await listenOnLoopback(server, port)).origin;
+  const issuer = (await listenOnLoopback(server, 0)).origin;
   const claims = (sub: string) => ({
     sub,
     email: `${sub}@example.com`,
     email_verified: true,
     name: sub,
   });
+  const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] };
   const provider = new Provider(issuer, {
-    clients: [{ client_id: CLIENT_ID, client_secret: CLIENT_SECRET, redirect_uris: redirectUris }],
+    clients: [{ ...client, application_type: 'native' }],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_: object, sub: string) => ({ accountId: sub, claims: () => claims(sub) }),
     cookies: { keys: ['only for tests'] },

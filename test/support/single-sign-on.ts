@@ -46,7 +46,7 @@ export async function signInWith(
 }
 
 /** What the mobile client reads from the address that it is handed. */
-export function readMobile({ headers }: BrowserReply, pad: string) {
+export function readMobile({ headers }: Pick<BrowserReply, 'headers'>, pad: string) {
   const url = new URL(String(headers.Location));
   const encrypted = url.searchParams.get('otp_encrypted_api_key') ?? '';
   const padBytes = Buffer.from(pad, 'hex');
