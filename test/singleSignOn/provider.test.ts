@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { handler as begin } from '../../functions/singleSignOn/begin.ts';
 import { Browser } from '../support/browser.ts';
 import {
@@ -17,9 +17,19 @@ beforeEach(async () => {
   provider = await startOpenIdProvider();
   realm = withProvider(await newRealm(), provider.issuer);
 });
-afterEach(() => provider.stop());
+afterEach(() => {
+  vi.restoreAllMocks();
+  provider.stop();
+});
 
 const DISCOVERY = '/.well-known/openid-configuration';
+/** Lets the provider never answer at a path, and ends our patience when it is asked there. Returns who set its length. */
+function neverAnswering(path: string) {
+  const patience = new AbortController();
+  provider.behave(path, () => patience.abort());
+  return vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal);
+}
+
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
 /** Signs in, which the fault of the provider must prevent, with a page and a line for the operator. */
@@ -89,6 +99,12 @@ describe('the answers of the provider', () => {
     expect(await expectFault()).not.toContain('secret');
   });
 
+  test.each(['/token', '/keys'])('are waited for five seconds at most: %s', async (path) => {
+    const timeout = neverAnswering(path);
+    expect(await expectFault()).toContain('no answer in time');
+    expect(timeout.mock.calls.flat()).toContain(5_000);
+  });
+
   it('are refused where it redirects', async () => {
     provider.behave('/token', (_, response) => response.writeHead(302, { location: '/keys' }).end());
     await expectFault();
@@ -152,6 +168,13 @@ describe('the metadata of the provider', () => {
     await expectFault();
     expect(other.heard).toEqual([]);
     other.stop();
+  });
+
+  it('is waited for five seconds at most', async () => {
+    const timeout = neverAnswering(DISCOVERY);
+    const { status, text } = await new Browser(realm).open(begin);
+    expect([status, text]).toEqual([400, expect.stringContaining('did not answer properly')]);
+    expect(timeout.mock.calls.flat()).toContain(5_000);
   });
 
   it('is refused where the provider cannot be reached', async () => {
