@@ -1,3 +1,6 @@
+import { type Content, html } from '../../shared/pages/html.ts';
+import { documentOf } from '../../shared/pages/layout.ts';
+import { POLICY } from '../../shared/pages/style.ts';
 import type { GatewayReply } from './gateway-reply.ts';
 import type { HttpRequest } from './http-request.ts';
 import type { Outbox, SentMail } from './mail-service.ts';
@@ -7,9 +10,7 @@ const MAX_KEPT = 100;
 
 const PATH = '/outbox/';
 
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
-
-const LINK = /https?:\/\/[^\s<>"]+/g;
+const LINK = /(https?:\/\/[^\s<>"]+)/;
 
 /** The mails that the service would send, newest first, on a page of this machine. */
 export class LocalOutbox implements Outbox {
@@ -37,27 +38,26 @@ export class LocalOutbox implements Outbox {
       ['X-Content-Type-Options', 'nosniff'],
       ['Referrer-Policy', 'no-referrer'],
     ] as const;
-    return { status: 200, headers, body: Buffer.from(this.#html()) };
+    return { status: 200, headers, body: Buffer.from(this.#document()) };
   }
 
-  #html(): string {
+  #document(): string {
     const mails = this.#mails.map(
-      ({ to, from, subject, at, text }) =>
-        `<article><h2>${escaped(subject)}</h2><p>To ${escaped(to)}, from ${escaped(from)}, <time>${at}</time></p><pre>${linked(text)}</pre></article>`,
+      ({ to, from, subject, at, text }) => html`<h2>${subject}</h2>
+<p class="hint">To ${to}, from ${from}, <time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time></p>
+<pre>${linked(text)}</pre>`,
     );
-    return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Outbox</title>
-<style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:45rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;overflow-wrap:anywhere}</style>
-</head><body><h1>Outbox</h1>
-<p>Mail that a deployed service would send. Nothing leaves this machine.</p>
-${mails.join('\n') || '<p>No mail yet.</p>'}
-</body></html>
-`;
+    return documentOf({
+      title: 'Outbox',
+      isWide: true,
+      content: [
+        html`<p>Mail that a deployed service would send. Nothing leaves this machine.</p>`,
+        mails.length > 0 ? mails : html`<p>No mail yet.</p>`,
+      ],
+    });
   }
 }
 
-const linked = (text: string): string =>
-  escaped(text).replaceAll(LINK, (url) => `<a href="${url}">${url}</a>`);
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+/** A text whose addresses are links. */
+const linked = (text: string): Content =>
+  text.split(LINK).map((part, i) => (i % 2 === 0 ? part : html`<a href="${part}">${part}</a>`));

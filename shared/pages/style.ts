@@ -25,6 +25,7 @@ header p { margin: 0 0 .25rem; color: var(--soft); font-size: .9rem; }
 h1 { margin: 0 0 1.5rem; font-size: 1.5rem; line-height: 1.25; }
 h2 { margin: 2.25rem 0 .5rem; font-size: 1.1rem; }
 p { margin: 0 0 1rem; }
+pre { margin: .75rem 0 0; white-space: pre-wrap; }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 form > div { margin-bottom: 1rem; }
