@@ -3,6 +3,6 @@ import { serverSettings } from '../../shared/domain/realm-edit/server-settings.t
 import { getServerSettings } from '../../shared/endpoints/server.ts';
 import { serveAnyone } from '../../shared/serve/serve.ts';
 
-export const handler = serveAnyone(getServerSettings, async ({ host, baseUrl, outside }) =>
-  serverSettings(await accessOrganization(outside, host), baseUrl, outside.environment),
+export const handler = serveAnyone(getServerSettings, async ({ host, outside, ...asking }) =>
+  serverSettings(await accessOrganization(outside, host), asking, outside.environment),
 );

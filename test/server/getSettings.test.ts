@@ -41,6 +41,14 @@ describe('GET /server_settings', () => {
     expect([status, body.ignored_parameters_unsupported]).toEqual([200, ['color']]);
   });
 
+  it('is incompatible with a client that asks for it by its name (companion facts 3.13)', async () => {
+    const { call } = await newRealm();
+    const isIncompatible = async (userAgent: string) =>
+      (await call(handler, undefined, {}, { headers: { 'user-agent': userAgent } })).body.is_incompatible;
+    expect(await isIncompatible('ZulipInvalid/1.0')).toBe(true);
+    expect(await isIncompatible('ZulipMobile/30.0')).toBe(false);
+  });
+
   it('uses the address that the client used, with its port', async () => {
     const { call, host } = await newRealm();
     const { body } = await call(handler, undefined, {}, { headers: { host: `${host.toUpperCase()}:9991` } });
