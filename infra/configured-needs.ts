@@ -7,6 +7,7 @@ const SETTING_OF_SECRET: Readonly<Record<string, OperatorSettingName>> = {
   'push-relay-org-key': 'PUSH_RELAY_URL',
   'zoom-client-secret': 'ZOOM_CLIENT_ID',
   'webex-client-secret': 'WEBEX_CLIENT_ID',
+  'big-blue-button-secret': 'BIG_BLUE_BUTTON_URL',
   'oidc-client-secret': 'OIDC_ISSUER',
 };
 

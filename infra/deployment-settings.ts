@@ -94,6 +94,11 @@ export const deploymentSettings = {
     otherwise: 'Parlance/webex-client-secret',
     matches: SECRET_NAME,
   },
+  bigBlueButtonSecretName: {
+    description: 'what the secret of the BigBlueButton server is called there',
+    otherwise: 'Parlance/big-blue-button-secret',
+    matches: SECRET_NAME,
+  },
   oidcSecretName: {
     description: 'what the secret of our application at the provider of single sign-on is called there',
     otherwise: 'Parlance/oidc-client-secret',
@@ -171,6 +176,7 @@ function secretNamesOf(values: Values): Deployment['secretNames'] {
     'push-relay-org-key': 'pushRelaySecretName',
     'zoom-client-secret': 'zoomSecretName',
     'webex-client-secret': 'webexSecretName',
+    'big-blue-button-secret': 'bigBlueButtonSecretName',
     'oidc-client-secret': 'oidcSecretName',
   } as const satisfies Readonly<Record<string, Name>>;
   const names = Object.entries(settings).map(([secret, setting]) => {

@@ -36,6 +36,7 @@ const secretVariables = [
   'PUSH_RELAY_ORG_KEY',
   'ZOOM_CLIENT_SECRET',
   'WEBEX_CLIENT_SECRET',
+  'BIG_BLUE_BUTTON_SECRET',
   'OIDC_CLIENT_SECRET',
 ] as const;
 

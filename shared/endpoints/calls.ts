@@ -63,3 +63,18 @@ export const completeCalls = endpoint({
   needs: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ...providerNeeds },
   timeout: 15,
 });
+
+export const createBigBlueButtonCall = endpoint({
+  id: 'calls.createBigBlueButton',
+  route: 'GET /api/v1/calls/bigbluebutton/create',
+  source: 'companion facts 4.7',
+  description:
+    'Makes a link to a new meeting at the BigBlueButton server. Its first visitor opens the meeting.',
+  access: 'human',
+  parameters: {
+    meeting_name: text('The name of the meeting.'),
+    voice_only: optional(boolean('Whether cameras are off for everybody but moderators; default false.')),
+  },
+  reply: z.object({ url: z.string() }),
+  needs: { table: reads, secrets: ['big-blue-button-secret'], settings: ['BIG_BLUE_BUTTON_URL'] },
+});

@@ -67,6 +67,7 @@ export const registerQueue = endpoint({
       'UPLOAD_QUOTA_MIB',
       'ZOOM_CLIENT_ID',
       'WEBEX_CLIENT_ID',
+      'BIG_BLUE_BUTTON_URL',
       'WEB_PUBLIC_STREAMS_ENABLED',
       'PUSH_RELAY_URL',
       'OIDC_ISSUER',

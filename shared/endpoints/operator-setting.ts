@@ -73,6 +73,11 @@ export const operatorSettings = {
     fallback: 'https://webexapis.com',
     matches: ADDRESS,
   },
+  BIG_BLUE_BUTTON_URL: {
+    context: 'bigBlueButtonUrl',
+    description: 'the BigBlueButton server for video calls, with its path: `https://HOST/bigbluebutton`',
+    matches: ADDRESS,
+  },
   OIDC_ISSUER: {
     context: 'oidcIssuer',
     description: 'the provider of single sign-on by OpenID Connect',

@@ -172,6 +172,18 @@ const reference = {
   needs: { table: [] },
 } as const;
 
+export const joinCall = endpoint({
+  ...page,
+  id: 'pages.joinCall',
+  route: 'GET /calls/bigbluebutton/join',
+  description:
+    'Sends the browser to a meeting at the BigBlueButton server, which it opens if it is not open yet.',
+  access: 'human',
+  parameters: { bigbluebutton: text('The meeting, as its link has it.') },
+  needs: { table: reads, secrets: ['big-blue-button-secret'], settings: ['BIG_BLUE_BUTTON_URL'] },
+  timeout: 15,
+});
+
 export const showReference = endpoint({
   ...reference,
   id: 'pages.showReference',

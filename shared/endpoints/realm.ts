@@ -82,6 +82,6 @@ export const updateRealm = endpoint({
   errors: ['EXPECTATION_MISMATCH', 'REQUEST_VARIABLE_INVALID', 'SYSTEM_GROUP_REQUIRED'],
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
-    settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID'],
+    settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID', 'BIG_BLUE_BUTTON_URL'],
   },
 });

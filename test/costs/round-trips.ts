@@ -219,6 +219,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'calls.register': [3, 2],
   'calls.complete': [3, 3],
   'calls.create': [3, 2],
+  'calls.createBigBlueButton': [2, 1],
 };
 
 /** Operations whose round trips depend on how long they wait, so that they are not counted here. */

@@ -26,6 +26,7 @@ describe('what the operator decides about a deployment', () => {
         ['push-relay-org-key', 'Parlance/push-relay-org-key'],
         ['zoom-client-secret', 'Parlance/zoom-client-secret'],
         ['webex-client-secret', 'Parlance/webex-client-secret'],
+        ['big-blue-button-secret', 'Parlance/big-blue-button-secret'],
         ['oidc-client-secret', 'Parlance/oidc-client-secret'],
       ]),
       addressLimit: undefined,
@@ -46,6 +47,7 @@ describe('what the operator decides about a deployment', () => {
       'Second-1/push-relay-org-key',
       'acme/zoom',
       'Second-1/webex-client-secret',
+      'Second-1/big-blue-button-secret',
       'Second-1/oidc-client-secret',
     ]);
   });
@@ -101,6 +103,7 @@ describe('what the operator decides about a deployment', () => {
       'Parlance/push-relay-org-key',
       name,
       'Parlance/webex-client-secret',
+      'Parlance/big-blue-button-secret',
       'Parlance/oidc-client-secret',
     ]);
     expect(given({ pushRelaySecretName: 'r' }).secretNames.get('push-relay-org-key')).toBe('r');

@@ -12,6 +12,7 @@ const names = {
   pushRelaySecretName: 'acme/prod/push.relay',
   zoomSecretName: 'acme/prod/our.zoom',
   webexSecretName: 'acme/prod/our.webex',
+  bigBlueButtonSecretName: 'acme/prod/our.meetings',
   oidcSecretName: 'acme/prod/our.oidc',
 };
 const chosen = wholeStack({ ...everySetting, ...names });
@@ -26,6 +27,7 @@ const secretsOf = (template: Template) =>
   );
 
 const ofCalls = ['calls.complete', 'calls.create', 'calls.register'];
+const ofMeetings = ['calls.createBigBlueButton', 'pages.joinCall'];
 const ofSignOn = ['singleSignOn.begin', 'singleSignOn.complete'];
 
 test('the names of secrets change nothing else of the template', () => {
@@ -41,6 +43,7 @@ describe.each([
   ['pushRelaySecretName', 'PushRelayOrgKeySecret', 'push-relay-org-key', ['push']],
   ['zoomSecretName', 'ZoomClientSecretSecret', 'zoom-client-secret', ofCalls],
   ['webexSecretName', 'WebexClientSecretSecret', 'webex-client-secret', ofCalls],
+  ['bigBlueButtonSecretName', 'BigBlueButtonSecretSecret', 'big-blue-button-secret', ofMeetings],
   ['oidcSecretName', 'OidcClientSecretSecret', 'oidc-client-secret', ofSignOn],
 ] as const)('%s', (setting, resource, name, readers) => {
   test('is what the stack calls the secret, which has no value', () => {

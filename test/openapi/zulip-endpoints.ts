@@ -25,7 +25,7 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
     'only digests of keys are stored, so no key can be shown again',
   ),
   'POST /api/v1/bots/{bot_id}/api_key/regenerate': offered,
-  'GET /api/v1/calls/bigbluebutton/create': absent(NOT_YET),
+  'GET /api/v1/calls/bigbluebutton/create': offered,
   'POST /api/v1/calls/{provider}/create': offered,
   'GET /api/v1/channel_folders': offered,
   'PATCH /api/v1/channel_folders': offered,
@@ -196,7 +196,7 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
   'GET /accounts/login/subdomain/{token}': offered,
   'GET /avatar/{user}': absent(NOT_YET),
   'GET /avatar/{user}/medium': absent(NOT_YET),
-  'GET /calls/bigbluebutton/join': absent(NOT_YET),
+  'GET /calls/bigbluebutton/join': offered,
   'POST /calls/zoom/deauthorize': absent(
     'Zoom tells that somebody removed the application; their next call finds that out',
   ),

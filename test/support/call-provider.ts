@@ -15,7 +15,7 @@ type Answer = (request: Heard, response: ServerResponse) => void;
 export interface Provider {
   readonly address: string;
   readonly heard: Heard[];
-  /** Answers a path in another way from now on; without an answer as before. */
+  /** Answers a path, whatever its query, in another way from now on; without an answer as before. */
   readonly behave: (path: string, answer?: Answer) => void;
   /** Takes every token back that it ever gave. */
   readonly revoke: () => void;
@@ -64,7 +64,8 @@ export async function startProvider(seconds = 3600): Promise<Provider> {
     const path = request.url ?? '';
     const one: Heard = { path, authorization: request.headers.authorization, body: await text(request) };
     heard.push(one);
-    const how = special.get(path) ?? usual[path];
+    const [place = ''] = path.split('?');
+    const how = special.get(place) ?? usual[place];
     if (how) how(one, response);
     else json(response, 404, {});
   };

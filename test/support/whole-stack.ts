@@ -25,6 +25,7 @@ export const everySetting = {
   pushRelayUrl: 'https://push.example.com',
   zoomClientId: 'zoom',
   webexClientId: 'webex',
+  bigBlueButtonUrl: 'https://meet.example.com/bigbluebutton',
   oidcIssuer: 'https://id.example.com',
   oidcClientId: 'parlance',
   domain: 'chat.example.com',

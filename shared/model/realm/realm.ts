@@ -219,9 +219,11 @@ interface VideoChatProvider {
 export const videoChatProviders = ({
   ZOOM_CLIENT_ID,
   WEBEX_CLIENT_ID,
+  BIG_BLUE_BUTTON_URL,
 }: Environment): Readonly<Record<string, VideoChatProvider>> => ({
   disabled: { id: 0, name: 'None' },
   ...(ZOOM_CLIENT_ID && { zoom: { id: 3, name: 'Zoom' } }),
+  ...(BIG_BLUE_BUTTON_URL && { big_blue_button: { id: 4, name: 'BigBlueButton' } }),
   ...(WEBEX_CLIENT_ID && { webex: { id: 8, name: 'Webex' } }),
 });
 

@@ -90,6 +90,7 @@ export const outsideOperations: readonly Operation[] = [
     prepare: activeDevice,
     request: () => ({}),
   }),
+  plain('calls.createBigBlueButton', 'member', (n) => ({ query: { meeting_name: `meeting ${n}` } })),
   operation({
     name: 'calls.register',
     as: 'member',
