@@ -1,7 +1,7 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { IMAGES, keyOfUrl } from '../../shared/domain/emoji/emoji.ts';
 import { getEmojiImage } from '../../shared/endpoints/emoji.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
+import { IMAGES, keyOfUrl } from '../../shared/model/realm/picture.ts';
 import { serveFile } from '../../shared/serve/serve.ts';
 
 export const handler = serveFile(

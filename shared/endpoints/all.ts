@@ -23,6 +23,7 @@ import * as profileFields from './profile-fields.ts';
 import * as push from './push.ts';
 import * as reactions from './reactions.ts';
 import * as realm from './realm.ts';
+import * as realmPictures from './realm-pictures.ts';
 import * as reminders from './reminders.ts';
 import * as savedSnippets from './saved-snippets.ts';
 import * as scheduledMessages from './scheduled-messages.ts';
@@ -59,6 +60,7 @@ const areas: readonly object[] = [
   push,
   reactions,
   realm,
+  realmPictures,
   reminders,
   navigationViews,
   savedSnippets,

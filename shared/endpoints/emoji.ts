@@ -45,13 +45,14 @@ export const deactivateEmoji = endpoint({
 
 export const getEmojiImage = endpoint({
   id: 'emoji.image',
-  route: 'GET /user_avatars/{realm}/emoji/images/{file}',
-  source: 'specification 2.8',
-  description: 'Gets the image of a custom emoji, or the first frame of an animated one.',
+  route: 'GET /user_avatars/{realm}/{file+}',
+  source: 'specification 2.8, companion facts 4.8',
+  description:
+    'Gets a picture: of a custom emoji, or the first frame of an animated one; of a user; or of the organization.',
   access: 'anyone',
   parameters: {
     realm: text('The organization, as in the URL of the image.'),
-    file: text('The file, as in the URL of the image.'),
+    file: text('The file with its folders, as in the URL of the image.'),
   },
   serves: 'An image (PNG, GIF or WebP).',
   notFound: true,

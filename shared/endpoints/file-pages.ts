@@ -39,3 +39,28 @@ export const downloadFile = endpoint({
   route: 'GET /user_uploads/download/{realm_id}/{shard}/{token}/{name}',
   description: 'Gets a file, which a browser stores.',
 });
+
+/** What the two addresses of an avatar have in common. */
+const avatar = {
+  isPage: true,
+  takesCredentials: true,
+  source: 'companion facts 4.8',
+  access: 'user',
+  parameters: { user: text('The ID or the email address of the user.') },
+  serves: 'A redirection (302) to the picture.',
+  weight: () => 0,
+} as const;
+
+export const getAvatar = endpoint({
+  ...avatar,
+  id: 'users.getAvatar',
+  route: 'GET /avatar/{user}',
+  description: 'Leads to the avatar of a user.',
+});
+
+export const getMediumAvatar = endpoint({
+  ...avatar,
+  id: 'users.getMediumAvatar',
+  route: 'GET /avatar/{user}/medium',
+  description: 'Leads to a larger avatar of a user.',
+});

@@ -43,6 +43,7 @@ export const updateRealm = endpoint({
     enable_read_receipts: flag('Whether users can see who has read a message.'),
     presence_disabled: flag('Whether it is hidden who is online.'),
     name_changes_disabled: flag('Whether only administrators can change names.'),
+    avatar_changes_disabled: flag('Whether only administrators can change avatars.'),
     video_chat_provider: optional(
       integer('The ID of a video call provider that the server supports; 0 for none.'),
     ),

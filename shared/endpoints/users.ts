@@ -132,6 +132,35 @@ export const regenerateOwnKey = endpoint({
   needs: { table: writes },
 });
 
+const avatarReply = z.object({ avatar_url: z.string() });
+
+export const setAvatar = endpoint({
+  id: 'users.setAvatar',
+  route: 'POST /api/v1/users/me/avatar',
+  source: 'https://zulip.com/api/upload-avatar, companion facts 4.8',
+  description: "Sets the caller's avatar from an uploaded image.",
+  access: 'user',
+  file: 'A PNG, GIF, WebP or JPEG image of at most 4 MiB. It is cropped to a square; of an animated one, the first frame is taken.',
+  size: { bytes: 5 * 1024 * 1024 },
+  weight: () => 10,
+  reply: avatarReply,
+  errors: ['BAD_IMAGE'],
+  needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
+  // As for emoji: decoding takes memory, and this much comes with a whole processor.
+  memory: 1769,
+  timeout: 25,
+});
+
+export const removeAvatar = endpoint({
+  id: 'users.removeAvatar',
+  route: 'DELETE /api/v1/users/me/avatar',
+  source: 'companion facts 4.8',
+  description: "Removes the caller's avatar. The one of Gravatar takes its place.",
+  access: 'user',
+  reply: avatarReply,
+  needs: { table: writes, buckets: { images: ['DeleteObject'] } },
+});
+
 const status = {
   status_text: optional(text('The text, at most 60 characters.')),
   emoji_name: optional(text('The name of the emoji.')),

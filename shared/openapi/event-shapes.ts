@@ -222,6 +222,10 @@ const peopleEvents = {
         role: z.optional(z.int()),
         is_active: z.optional(z.boolean()),
         timezone: z.optional(z.string()),
+        avatar_source: z.optional(z.enum(['G', 'U'])),
+        avatar_url: z.optional(z.string()),
+        avatar_url_medium: z.optional(z.string()),
+        avatar_version: z.optional(z.int()),
         bot_owner_id: z.optional(z.int()),
         custom_profile_field: z.optional(
           z.object({
@@ -323,7 +327,7 @@ const organizationEvents = {
   ...events('realm', {
     update: { property: z.string(), value: z.union([scalar, groupSettingSchema]) },
     update_dict: {
-      property: z.literal('default'),
+      property: z.enum(['default', 'icon', 'logo', 'night_logo']),
       data: z.record(z.string(), z.union([scalar, groupSettingSchema])),
     },
   }),

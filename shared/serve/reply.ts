@@ -4,6 +4,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { badRequest, Refusal, refusal } from '../kernel/errors.ts';
 import { CommitTimeoutError, ConflictError } from '../log/commit.ts';
+import { FOR_EVER } from '../model/realm/picture.ts';
 import { isPassing, isThrottled } from '../table/write.ts';
 import type { Middleware } from './incoming.ts';
 
@@ -76,9 +77,6 @@ export function success(fields: object, ignored: readonly string[]): APIGatewayP
     }),
   };
 }
-
-/** `Cache-Control` of a file that never changes. */
-export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** A file that never changes. */
 export const fileReply = ({ bytes, contentType }: ServedFile): APIGatewayProxyResult => ({

@@ -1,16 +1,15 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { s3Objects } from '../adapters/objects.ts';
-import { accessFile, type FileSnapshot, loadFileAccess } from '../domain/files/access.ts';
+import { accessFile, loadFileAccess } from '../domain/files/access.ts';
 import { accessBytes } from '../domain/files/bytes.ts';
-import type { FilePath } from '../domain/files/path.ts';
 import { pathIn } from '../domain/files/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { filePath } from '../endpoints/file-pages.ts';
-import type { Input } from '../endpoints/parameter.ts';
+import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { Refusal } from '../kernel/errors.ts';
-import type { Objects } from '../kernel/outside.ts';
 import { failurePage } from '../pages/failure.ts';
 import { checkKeyFirst } from './admission.ts';
+import type { ClientFactories, Clients } from './container.ts';
 import type { Incoming } from './incoming.ts';
 import { showRefusal } from './page.ts';
 import { BrowserReply, failure, redirection } from './reply.ts';
@@ -52,14 +51,6 @@ export const storedFile = ({ bytes, contentType, name, isInline }: StoredBytes):
     isBase64Encoded: true,
   });
 
-type FileSpec = HandlerSpec<
-  Input<typeof filePath>,
-  FilePath | undefined,
-  FileSnapshot,
-  BrowserReply,
-  { readonly objects: Objects }
->;
-
 /** A name as RFC 6266 has it: for clients that know ASCII only, and whole. */
 function filenameParameters(name: string): string {
   const ascii = name.replaceAll(/[^ -~]|["\\%]/gu, '_');
@@ -71,21 +62,39 @@ function filenameParameters(name: string): string {
 }
 
 /**
- * Makes the Lambda handler of an endpoint that serves a file to people with credentials or a session. Errors are pages, or
- * pictures for a client that shows images. Who is not signed in is sent to the sign-in (companion facts 1.4).
+ * Makes the Lambda handler of an endpoint that serves a file.
  *
  * @param mayShow whether a browser may show the file, if nothing in it can run; otherwise the browser stores it
  */
-export function serveStoredFile(endpoint: Endpoint<typeof filePath, object>, mayShow: boolean): Served {
-  const spec: FileSpec = {
-    parse: pathIn,
-    load: ({ input, outside, realm, userId }) => loadFileAccess(outside, realm, userId, input),
-    run: async ({ realm, caller, clients }, { reader, held }) => {
-      const file = await accessFile(reader, caller.standing, held);
-      return storedFile(await accessBytes(clients.objects, realm, file, mayShow));
+export const serveStoredFile = (endpoint: Endpoint<typeof filePath, object>, mayShow: boolean): Served =>
+  serveToSignedIn(
+    endpoint,
+    {
+      parse: pathIn,
+      load: ({ input, outside, realm, userId }) => loadFileAccess(outside, realm, userId, input),
+      run: async ({ realm, caller, clients }, { reader, held }) => {
+        const file = await accessFile(reader, caller.standing, held);
+        return storedFile(await accessBytes(clients.objects, realm, file, mayShow));
+      },
     },
-  };
-  const handle = authenticated(endpoint, spec, { objects: s3Objects });
+    { objects: s3Objects },
+  );
+
+/**
+ * Makes the Lambda handler of an endpoint for people with credentials or a session. Errors are pages, or pictures for a
+ * client that shows images. Who is not signed in is sent to the sign-in (companion facts 1.4).
+ */
+export function serveToSignedIn<
+  P extends Record<string, Parameter>,
+  I = Input<P>,
+  D = undefined,
+  F extends ClientFactories = Record<never, never>,
+>(
+  endpoint: Endpoint<P, object>,
+  spec: HandlerSpec<Input<P>, I, D, BrowserReply, Clients<F>>,
+  factories?: F,
+): Served {
+  const handle = authenticated(endpoint, spec, factories);
   return handlerOf(endpoint, container, {
     checkKey: checkKeyFirst,
     handle: async (outside, incoming) => ((await handle(outside, incoming)) as BrowserReply).result,

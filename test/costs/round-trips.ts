@@ -184,6 +184,15 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'domains.update': [3, 2],
   'domains.remove': [3, 2],
 
+  'users.setAvatar': [3, 2],
+  'users.removeAvatar': [3, 2],
+  'realm.setIcon': [3, 2],
+  'realm.removeIcon': [3, 2],
+  'realm.getIcon': [2, 1],
+  'realm.setLogo': [3, 2],
+  'realm.removeLogo': [3, 2],
+  'realm.getLogo': [2, 1],
+
   'emoji.list': [2, 1],
   'emoji.add': [3, 3],
   'emoji.deactivate': [3, 3],

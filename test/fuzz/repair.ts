@@ -16,6 +16,7 @@ const PERMISSIVE = {
   waiting_period_threshold: 0,
   emails_restricted_to_domains: false,
   name_changes_disabled: false,
+  avatar_changes_disabled: false,
   allow_message_editing: true,
   message_content_edit_limit_seconds: 'unlimited',
   message_content_delete_limit_seconds: 'unlimited',

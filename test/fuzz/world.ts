@@ -208,7 +208,7 @@ export async function refresh(side: Side): Promise<void> {
     queueId: queues.slice(-20),
     deviceId: [...devices.values()].flatMap((ids) => ids.slice(-1)),
     domain: [`${side.label}.example.com`, 'example.com'],
-    file: emoji.slice(0, 5).map(({ sourceUrl }) => sourceUrl.split('/').at(-1) ?? ''),
+    file: emoji.slice(0, 5).map(({ sourceUrl }) => `emoji/images/${sourceUrl.split('/').at(-1)}`),
     realmId: [realm.realm],
     exportId: exports.map(({ exportId }) => exportId),
     callState: [...consents.keys()].slice(-3),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../infra/org/arguments.ts';
-import { emojiKey, emojiPath } from '../../shared/domain/emoji/emoji.ts';
+import { imageKey, imagePath } from '../../shared/model/realm/picture.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
 import * as fixtures from './fixtures/declarations.ts';
 import { buildFixtures, synthesized, temporaryFolder } from './fixtures/synthesized.ts';
@@ -171,9 +171,9 @@ describe('CloudFront before the images', () => {
   test('finds them in the bucket under the path of their address (2.8/source_url)', () => {
     expect(images?.PathPattern).toBe('/user_avatars/*');
     for (const realm of ['main', 'chat.example.com', 'a b']) {
-      const path = emojiPath(realm, 'f.png');
+      const path = imagePath(realm, 'f.png');
       expect(path).toMatch(/^\/user_avatars\//);
-      expect(decodeURIComponent(path.slice(1))).toBe(emojiKey(realm, 'f.png'));
+      expect(decodeURIComponent(path.slice(1))).toBe(imageKey(realm, 'f.png'));
     }
     const [bucket] = members().origins;
     expect(textOf(bucket?.DomainName ?? '')).toBe(`\${ImagesBucket.RegionalDomainName}`);

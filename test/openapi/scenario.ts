@@ -263,7 +263,14 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
   await recorder.ask('domains.list', member);
   await recorder.ask('domains.update', owner, { domain: 'example.org', allow_subdomains: true });
   await recorder.ask('domains.remove', owner, { domain: 'example.org' });
-  await recorder.ask('emoji.add', owner, { emoji_name: 'party' }, [await picture('png', 20, 20)]);
+  const image = [await picture('png', 20, 20)];
+  await recorder.ask('users.setAvatar', member, {}, image);
+  await recorder.ask('users.removeAvatar', member);
+  await recorder.ask('realm.setIcon', owner, {}, image);
+  await recorder.ask('realm.removeIcon', owner);
+  await recorder.ask('realm.setLogo', owner, { night: false }, image);
+  await recorder.ask('realm.removeLogo', owner, { night: false });
+  await recorder.ask('emoji.add', owner, { emoji_name: 'party' }, image);
   await recorder.ask('emoji.list', member);
   await recorder.ask('emoji.deactivate', owner, { emoji_name: 'party' });
   await recorder.ask('files.upload', member, {}, [Buffer.from('milk, bread')]);

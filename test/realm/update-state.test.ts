@@ -63,6 +63,7 @@ describe('the state after the events (DESIGN 5)', () => {
           enable_read_receipts: true,
           presence_disabled: true,
           name_changes_disabled: true,
+          avatar_changes_disabled: true,
           allow_message_editing: false,
           message_content_edit_limit_seconds: 'unlimited',
           message_content_delete_limit_seconds: 'unlimited',

@@ -29,6 +29,7 @@ const plain: readonly (readonly [string, unknown, unknown])[] = [
   ['enable_read_receipts', true, true],
   ['presence_disabled', true, true],
   ['name_changes_disabled', true, true],
+  ['avatar_changes_disabled', true, true],
   ['message_edit_history_visibility_policy', 'moves', 'moves'],
   ['message_content_delete_limit_seconds', 'unlimited', null],
   ['move_messages_within_stream_limit_seconds', '3600', 3600],

@@ -22,8 +22,9 @@ export const listed = async (realm: TestRealm, as = realm.people.guest): Promise
 
 /** Fetches what stands at an address of an image, as a browser does: without credentials. */
 export async function fetched(realm: TestRealm, url: string) {
-  const [, , realmName = '', , , file = ''] = url.split('/');
-  const event = { headers: { host: realm.host }, pathParameters: { realm: realmName, file } };
+  const [, , realmName = '', ...file] = url.split('/');
+  const pathParameters = { realm: realmName, file: file.join('/') };
+  const event = { headers: { host: realm.host }, pathParameters };
   const answer = await image.with(realm.outside)(event as never);
   return {
     status: answer.statusCode,

@@ -1,3 +1,4 @@
+import { imageKey, imagePath, type StoredImage } from '../../model/realm/picture.ts';
 import type { Table } from '../../table/table.ts';
 
 /** A custom emoji, as stored. It is never deleted, because messages and reactions go on showing it. */
@@ -41,28 +42,8 @@ export const emojiObjects = (emoji: readonly CustomEmoji[]): Record<string, Retu
 export const loadEmoji = (table: Table, realm: string): Promise<readonly CustomEmoji[]> =>
   table.all('emoji', { realm });
 
-/** The bucket of images that are public to everybody with their URL. */
-export const IMAGES = 'images';
-
-/** Valid file names. Nothing else is looked up in the bucket. */
-const FILE = /^[0-9a-f]{32}(-still)?\.(png|gif|webp)$/;
-
-/** The key of a file in the bucket: the path of its URL, so that a CDN can serve the bucket. */
-export const emojiKey = (realm: string, file: string): string => `user_avatars/${realm}/emoji/images/${file}`;
-
-/** The path of a file's URL. */
-export const emojiPath = (realm: string, file: string): string =>
-  `/${emojiKey(encodeURIComponent(realm), file)}`;
-
-/** Most characters of the organization in a URL, so that a key never exceeds the 1,024 bytes of S3. */
-const MAX_REALM = 255;
-
-/** The key of the file at a URL, or undefined if it cannot be one. */
-export const keyOfUrl = (realm: string, file: string): string | undefined =>
-  FILE.test(file) && realm.length <= MAX_REALM ? emojiKey(realm, file) : undefined;
-
-/** An image to be stored: its key, its bytes and its content type. */
-type StoredImage = readonly [key: string, bytes: Uint8Array, contentType: string];
+/** The file of an emoji's image, below those of its organization. */
+export const emojiFile = (file: string): string => `emoji/images/${file}`;
 
 /**
  * A new emoji without its id, and its images: the image itself, and the first frame (`still`) if it is animated. File
@@ -81,13 +62,13 @@ export function newEmoji(
     emoji: {
       name,
       authorId,
-      sourceUrl: emojiPath(realm, file),
-      stillUrl: still ? emojiPath(realm, stillFile) : null,
+      sourceUrl: imagePath(realm, emojiFile(file)),
+      stillUrl: still ? imagePath(realm, emojiFile(stillFile)) : null,
       deactivated: false,
     },
     images: [
-      [emojiKey(realm, file), bytes, `image/${extension}`],
-      ...(still ? [[emojiKey(realm, stillFile), still, 'image/png'] as const] : []),
+      [imageKey(realm, emojiFile(file)), bytes, `image/${extension}`],
+      ...(still ? [[imageKey(realm, emojiFile(stillFile)), still, 'image/png'] as const] : []),
     ],
   };
 }

@@ -117,10 +117,10 @@ function deletionFor({ message_ids, ...payload }: Payload, { capabilities }: Eve
   return { ...payload, message_id: (message_ids as readonly number[])[0] };
 }
 
-/** Leaves out Gravatar URLs for clients that compute them. */
+/** Leaves out the Gravatar URL of a new user for clients that compute it. A change of an avatar keeps its addresses. */
 function withoutGravatar(payload: Payload, { clientGravatar }: EventQueue): Payload {
-  const { person } = payload as { person?: { avatar_url?: string | null } };
-  if (!clientGravatar || !isGravatar(person?.avatar_url)) return payload;
+  const { op, person } = payload as { op?: string; person?: { avatar_url?: string | null } };
+  if (op !== 'add' || !clientGravatar || !isGravatar(person?.avatar_url)) return payload;
   return { ...payload, person: { ...person, avatar_url: null } };
 }
 

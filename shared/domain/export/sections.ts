@@ -7,10 +7,11 @@ import { loadMemberIds } from '../../model/group/member.ts';
 import { loadMessages } from '../../model/message/load.ts';
 import { subgroupsOf, systemGroups } from '../../model/permission/permission.ts';
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
+import { IMAGES, imageKey } from '../../model/realm/picture.ts';
 import { defaultRealmSettings, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
 import { userObject } from '../../model/user/object.ts';
 import type { Page } from '../../table/table.ts';
-import { emojiKey, IMAGES } from '../emoji/emoji.ts';
+import { emojiFile } from '../emoji/emoji.ts';
 import { objectKey, type StoredFile, UPLOADS } from '../files/file.ts';
 import { fieldObjects } from '../profile/field.ts';
 import { liveValues, valueObject } from '../profile/value.ts';
@@ -62,7 +63,7 @@ async function imageAt(
   name: string,
 ): Promise<ArchiveFile | undefined> {
   const file = url.slice(url.lastIndexOf('/') + 1);
-  const found = await objects.get(IMAGES, emojiKey(realm, file));
+  const found = await objects.get(IMAGES, imageKey(realm, emojiFile(file)));
   return found && { name: `emoji/images/${name}${file.slice(file.lastIndexOf('.'))}`, bytes: found.bytes };
 }
 

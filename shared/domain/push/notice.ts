@@ -58,7 +58,11 @@ export async function noticesOfMessage(
       await notePushed(table, realm, userId, message.id);
       if (!(await isUnreadBy(new Reader(outside, realm, userId, recipient.caller.user), message))) return [];
       const content = await loadContent(outside, realm, message, sender, recipient);
-      return devices.map((device) => ({ device, content }));
+      // The path of an uploaded picture becomes an address.
+      return devices.map((device) => ({
+        device,
+        content: { ...content, sender_avatar_url: new URL(`${content.sender_avatar_url}`, device.url).href },
+      }));
     }),
   );
   const withoutDevice = recipients.flatMap(({ userId, devices }) => (devices.length === 0 ? userId : []));

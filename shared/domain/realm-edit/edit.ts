@@ -162,10 +162,10 @@ export function doEditRealm(
 }
 
 /** Sets attributes of the organization, if it is unchanged. */
-const doSet = (
+export const doSet = (
   realm: string,
   { version }: Realm,
-  set: Partial<Pick<Realm, 'name' | 'description' | 'settings'>>,
+  set: Partial<Pick<Realm, 'name' | 'description' | 'settings' | 'pictures'>>,
 ): Write => ({
   update: key('realm', { realm }),
   change: { set: { ...set, version: version + 1 } },

@@ -3,7 +3,7 @@ import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { FEATURE_LEVEL, pushSettings, REFERENCE_VERSION, type Realm } from '../../model/realm/realm.ts';
 import { authenticationMethods, externalAuthenticationMethods } from '../../model/realm/sign-in-methods.ts';
-import { organizationIcon } from '../../model/user/object.ts';
+import { realmPictures } from './pictures.ts';
 
 /** The name that a client takes to find out what it shows to people whose client is too old. */
 const INCOMPATIBLE_CLIENT = 'ZulipInvalid';
@@ -27,7 +27,7 @@ export const serverSettings = (realm: Realm, { client, baseUrl }: Asking, enviro
   realm_uri: baseUrl,
   realm_url: baseUrl,
   realm_name: realm.name,
-  realm_icon: organizationIcon(realm.uuid),
+  realm_icon: realmPictures(realm).icon.icon_url,
   realm_description: render(realm.description, NOTHING_RESOLVED).html,
   // No endpoint serves channels without an account.
   realm_web_public_access_enabled: false,

@@ -5,6 +5,7 @@ import { type GroupSettingRule, systemGroups } from '../../model/permission/perm
 import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { legacyPolicies } from '../../model/realm/legacy-policies.ts';
 import { linkifierObjects, loadLinkifiers } from '../../model/realm/linkifiers.ts';
+import { MAX_PICTURE_MIB } from '../../model/realm/picture.ts';
 import {
   derivedSettings,
   EMPTY_TOPIC_NAME,
@@ -15,20 +16,17 @@ import {
   videoChatProviders,
 } from '../../model/realm/realm.ts';
 import { realmAuthenticationMethods } from '../../model/realm/sign-in-methods.ts';
-import { organizationIcon } from '../../model/user/object.ts';
 import { passwordRules } from '../../model/user/password.ts';
 import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
 import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
+import { realmPictures } from '../realm-edit/pictures.ts';
 import { loadPlaygrounds, playgroundObjects } from '../realm-edit/playgrounds.ts';
 import { MAX_NOTE } from '../scheduled/reminder.ts';
 import { reportTypes } from '../send/report.ts';
 import type { Sections, StateContext } from './section.ts';
-
-/** Largest image (MiB) of an avatar or an icon that a request could carry here. */
-const FILES = 5;
 
 /** What the service is and can do, the same for every organization. */
 const server = {
@@ -45,13 +43,13 @@ const server = {
   giphy_api_key: '',
   jitsi_server_url: null,
   klipy_api_key: '',
-  max_avatar_file_size_mib: FILES,
+  max_avatar_file_size_mib: MAX_PICTURE_MIB,
   max_bulk_new_subscription_messages: limits.newSubscriptionMessages,
   max_channel_folder_description_length: limits.folderDescription,
   max_channel_folder_name_length: limits.folderName,
   max_file_upload_size_mib: MAX_FILE_MIB,
-  max_icon_file_size_mib: FILES,
-  max_logo_file_size_mib: FILES,
+  max_icon_file_size_mib: MAX_PICTURE_MIB,
+  max_logo_file_size_mib: MAX_PICTURE_MIB,
   max_message_length: limits.message,
   max_reminder_note_length: MAX_NOTE,
   max_stream_description_length: limits.channelDescription,
@@ -60,7 +58,7 @@ const server = {
   password_max_length: passwordRules.maxLength,
   password_min_guesses: passwordRules.minGuesses,
   password_min_length: passwordRules.minLength,
-  server_avatar_changes_disabled: true,
+  server_avatar_changes_disabled: false,
   server_can_summarize_topics: false,
   server_inline_image_preview: false,
   server_inline_url_embed_preview: false,
@@ -88,7 +86,6 @@ const absent = {
   realm_can_manage_billing_group: systemGroups.administrators.id,
   realm_can_set_delete_message_policy_group: systemGroups.moderators.id,
   realm_can_summarize_topics_group: systemGroups.nobody.id,
-  realm_avatar_changes_disabled: true,
   realm_bot_domain: '',
   realm_default_avatar_source: 'G',
   realm_default_code_block_language: '',
@@ -101,16 +98,11 @@ const absent = {
   realm_enable_guest_user_dm_warning: true,
   realm_enable_guest_user_indicator: true,
   realm_gif_rating_policy: 2,
-  realm_icon_source: 'G',
   realm_inline_image_preview: false,
   realm_inline_url_embed_preview: false,
   realm_jitsi_server_url: null,
-  realm_logo_source: 'D',
-  realm_logo_url: '',
   realm_media_preview_size: 100,
   realm_message_content_allowed_in_email_notifications: false,
-  realm_night_logo_source: 'D',
-  realm_night_logo_url: '',
   realm_org_type: 0,
   realm_password_auth_enabled: true,
   realm_plan_type: 1,
@@ -161,6 +153,7 @@ const supportedSettings = {
 /** The organization, its settings, and the limits of the service (wire facts 2). */
 function realmSection({ caller, baseUrl, outside }: StateContext): object {
   const { name, description, created, uuid, settings } = caller.realm;
+  const { icon, logo, night_logo: nightLogo } = realmPictures(caller.realm);
   return {
     ...server,
     ...absent,
@@ -169,6 +162,9 @@ function realmSection({ caller, baseUrl, outside }: StateContext): object {
         ...settings,
         ...derivedSettings(settings),
         ...pushSettings(caller.realm, outside.environment),
+        ...icon,
+        ...logo,
+        ...nightLogo,
       }).map(([setting, value]) => [`realm_${setting}`, value]),
     ),
     ...legacyPolicies(settings),
@@ -177,7 +173,6 @@ function realmSection({ caller, baseUrl, outside }: StateContext): object {
     realm_url: baseUrl,
     realm_uri: baseUrl,
     realm_date_created: created,
-    realm_icon_url: organizationIcon(uuid),
     realm_uuid: uuid,
     realm_upload_quota_mib: uploadQuotaMib(outside.environment) ?? null,
     realm_empty_topic_display_name: EMPTY_TOPIC_NAME,

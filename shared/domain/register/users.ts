@@ -6,7 +6,7 @@ import {
   anonymizedUser,
   canAccessAllUsers,
 } from '../../model/subscription/user-access.ts';
-import { avatarUrlOf, userObject } from '../../model/user/object.ts';
+import { avatarFields, userObject } from '../../model/user/object.ts';
 import { mutedBy, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { loadNewUserSettings, newUserSettingsObject } from '../account/default-settings.ts';
@@ -91,10 +91,7 @@ async function ownFields(context: StateContext): Promise<object> {
     email: user.email,
     delivery_email: user.email,
     full_name: user.fullName,
-    avatar_source: user.avatarUrl === undefined ? 'G' : 'U',
-    // The caller's own avatar has its address, whatever the client can compute.
-    avatar_url: avatarUrlOf(user),
-    avatar_url_medium: avatarUrlOf(user),
+    ...avatarFields(user),
     is_owner: isOwner(standing),
     is_admin: isAdministrator(standing),
     is_moderator: standing.role <= roles.moderator,

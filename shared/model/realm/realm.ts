@@ -43,8 +43,14 @@ export interface Realm {
   readonly pushEnds?: number;
   /** The version of its linkifiers; absent before the first one (`linkifiers.ts`). */
   readonly linkifiers?: number;
+  /** The paths of its uploaded pictures. */
+  readonly pictures?: RealmPictures;
   readonly settings: RealmSettings;
 }
+
+/** The pictures that an organization may have, under their names in events (companion facts 4.8). */
+export type RealmPictureName = 'icon' | 'logo' | 'night_logo';
+export type RealmPictures = { readonly [N in RealmPictureName]?: string };
 
 const { nobody, owners, administrators, moderators, members, everyone } = systemGroups;
 
@@ -105,6 +111,7 @@ export interface RealmSettings extends Readonly<Record<RealmGroupName, GroupSett
   readonly enable_read_receipts: boolean;
   readonly presence_disabled: boolean;
   readonly name_changes_disabled: boolean;
+  readonly avatar_changes_disabled: boolean;
   /** One of `videoChatProviders`. */
   readonly video_chat_provider: number;
   readonly message_edit_history_visibility_policy: HistoryVisibility;
@@ -134,6 +141,7 @@ export const defaultRealmSettings: RealmSettings = {
   enable_read_receipts: false,
   presence_disabled: false,
   name_changes_disabled: false,
+  avatar_changes_disabled: false,
   video_chat_provider: 0,
   message_edit_history_visibility_policy: 'all',
   allow_message_editing: true,

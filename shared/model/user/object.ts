@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { roles } from '../permission/permission.ts';
+import { mediumPath } from '../realm/picture.ts';
 import { isSystemBot, type User } from './user.ts';
 
 const GRAVATAR = 'https://secure.gravatar.com/avatar/';
@@ -26,7 +27,18 @@ export const avatarUrlFor = (
   clientGravatar = true,
 ): string | null => (clientGravatar ? (user.avatarUrl ?? null) : avatarUrlOf(user));
 
-/** The icon of an organization. */
+/** The address of a larger avatar. */
+export const mediumAvatarUrlOf = (user: Pick<User, 'avatarUrl' | 'avatarVersion' | 'email'>): string =>
+  user.avatarUrl === undefined ? `${avatarUrlOf(user)}&s=500` : mediumPath(user.avatarUrl);
+
+/** An avatar as its own user and events see it: with its addresses, whatever the client can compute. */
+export const avatarFields = (user: Pick<User, 'avatarUrl' | 'avatarVersion' | 'email'>) => ({
+  avatar_source: user.avatarUrl === undefined ? 'G' : 'U',
+  avatar_url: avatarUrlOf(user),
+  avatar_url_medium: mediumAvatarUrlOf(user),
+});
+
+/** The icon of an organization that has no picture. */
 export const organizationIcon = (uuid: string): string => `${identicon(uuid)}&version=1`;
 
 /** Profile values as clients get them, by field id. */

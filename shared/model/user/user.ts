@@ -36,6 +36,7 @@ export interface User {
   readonly arrivals?: number;
   /** ISO 8601. */
   readonly dateJoined: string;
+  /** The path of an uploaded picture; absent for one of Gravatar. */
   readonly avatarUrl?: string;
   readonly avatarVersion: number;
   readonly timezone: string;

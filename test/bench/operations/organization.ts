@@ -33,6 +33,16 @@ const toGroup = (
 const newField = async (call: Call, name: string): Promise<number> =>
   (await call('profileFields.create', 'owner', { field_type: 1, name })).id;
 
+/** Stores a picture; another one each time, since the same one again changes nothing. */
+const stored = (name: string, as: 'owner' | 'member', parameters = {}): Operation =>
+  operation({
+    name,
+    as,
+    repeatable: true,
+    prepare: () => Promise.all(Array.from({ length: 9 }, (_, i) => picture('png', 20, 20 + i))),
+    request: (files, n) => ({ parameters, files: [files[n % files.length] ?? new Uint8Array()] }),
+  });
+
 /** Adds an emoji, and tells the name. */
 async function added(call: Call, emoji_name: string): Promise<string> {
   const files = [await picture('png', 20, 20)];
@@ -228,6 +238,23 @@ export const organizationOperations: readonly Operation[] = [
     prepare: uploaded,
     request: (attachment_id) => ({ path: { attachment_id } }),
   }),
+  stored('users.setAvatar', 'member'),
+  plain('users.removeAvatar', 'member'),
+  stored('realm.setIcon', 'owner'),
+  plain('realm.removeIcon', 'owner'),
+  plain('realm.getIcon', 'member'),
+  stored('realm.setLogo', 'owner', { night: false }),
+  plain('realm.removeLogo', 'owner', () => ({ parameters: { night: false } })),
+  operation({
+    name: 'realm.getLogo',
+    as: 'member',
+    repeatable: true,
+    prepare: async (call) => {
+      const files = [await picture('png', 20, 20)];
+      await call('realm.setLogo', 'owner', { night: false }, { files });
+    },
+    request: () => ({ parameters: { night: false } }),
+  }),
   plain('emoji.list', 'member'),
   operation({
     name: 'emoji.add',
@@ -252,8 +279,8 @@ export const organizationOperations: readonly Operation[] = [
       const { emoji } = await call('emoji.list', 'member');
       const all = Object.values<{ name: string; source_url: string }>(emoji);
       const url = all.find((one) => one.name === name)?.source_url ?? '';
-      const [, , realm = '', , , file = ''] = url.split('/');
-      return { realm, file };
+      const [, , realm = '', ...file] = url.split('/');
+      return { realm, file: file.join('/') };
     },
     request: (path) => ({ path }),
   }),

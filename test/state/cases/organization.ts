@@ -20,9 +20,15 @@ import { handler as createField } from '../../../functions/profileFields/create.
 import { handler as deleteField } from '../../../functions/profileFields/delete.ts';
 import { handler as reorderFields } from '../../../functions/profileFields/reorder.ts';
 import { handler as updateField } from '../../../functions/profileFields/update.ts';
+import { handler as removeIcon } from '../../../functions/realm/removeIcon.ts';
+import { handler as removeLogo } from '../../../functions/realm/removeLogo.ts';
+import { handler as setIcon } from '../../../functions/realm/setIcon.ts';
+import { handler as setLogo } from '../../../functions/realm/setLogo.ts';
 import { handler as updateRealm } from '../../../functions/realm/update.ts';
 import { handler as updateNewUserSettings } from '../../../functions/realm/updateNewUserSettings.ts';
+import { handler as removeAvatar } from '../../../functions/users/removeAvatar.ts';
 import { handler as removeProfileData } from '../../../functions/users/removeProfileData.ts';
+import { handler as setAvatar } from '../../../functions/users/setAvatar.ts';
 import { handler as updateUser } from '../../../functions/users/update.ts';
 import { handler as updateProfileData } from '../../../functions/users/updateProfileData.ts';
 import { systemGroups } from '../../../shared/model/permission/permission.ts';
@@ -155,6 +161,24 @@ export const organizationCases: readonly Case[] = [
       await settle();
       await done(realm, deactivateEmoji, member, {}, { path });
       await done(realm, addEmoji, member, {}, { path, files });
+      await settle();
+    },
+  },
+  {
+    title: 'avatars, and the pictures of the organization, come and go (companion facts 4.8)',
+    calls: [setAvatar, removeAvatar, setIcon, removeIcon, setLogo, removeLogo],
+    run: async (realm) => {
+      const { member, owner } = realm.people;
+      const { settle } = await follow(realm);
+      const files = [await picture('png')];
+      await done(realm, setAvatar, member, {}, { files });
+      await settle();
+      await done(realm, setIcon, owner, {}, { files });
+      for (const night of [true, false]) await done(realm, setLogo, owner, { night }, { files });
+      await settle();
+      await done(realm, removeAvatar, member);
+      await done(realm, removeIcon, owner);
+      await done(realm, removeLogo, owner, { night: true });
       await settle();
     },
   },

@@ -22,13 +22,20 @@ const roleFields = (role: number) => ({
 
 function updateUser(known: Known, { person }: Event): void {
   const { state, me } = known;
-  const { user_id, custom_profile_field, role, is_active, ...fields } = person;
+  const { user_id, custom_profile_field, role, is_active, avatar_url, ...others } = person;
+  const { avatar_source, avatar_url_medium, ...fields } = others;
   const user = userIn(known, user_id);
   if (user === undefined) throw new Error(`there is no user ${user_id}: ${JSON.stringify(person)}`);
   for (const [name, value] of Object.entries(fields)) {
     if (!(name in user)) throw new Error(`users have no ${name}`);
     user[name] = value;
     if (user_id === me && name in state) state[name] = value;
+  }
+  if (avatar_url !== undefined) {
+    // In the list of users, clients that compute addresses of Gravatar have none.
+    const isComputed = avatar_source === 'G' && known.kind.parameters.client_gravatar !== false;
+    user.avatar_url = isComputed ? null : avatar_url;
+    if (user_id === me) Object.assign(state, { avatar_source, avatar_url, avatar_url_medium });
   }
   if (custom_profile_field) fillIn(user, custom_profile_field);
   if (role !== undefined) changeRole(known, user, role);

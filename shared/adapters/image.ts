@@ -1,10 +1,14 @@
 import type { Sharp } from 'sharp';
 import { badRequest, type Refusal, refusal } from '../kernel/errors.ts';
 
-/** Largest file that is taken (wire facts 2). */
-const LARGEST = 5 * 1024 * 1024;
-/** Width and height of what comes of it. */
-const SIZE = 64;
+/** Largest file of an emoji (wire facts 2). */
+const LARGEST_EMOJI = 5 * 1024 * 1024;
+/** Width and height of an emoji. */
+const EMOJI_SIZE = 64;
+/** Width and height of the two pictures of a user, and of the icon of an organization (the small one). */
+const SIZES = { small: 100, medium: 500 } as const;
+/** The logo of an organization is as high as its icon, and at most this wide. */
+const LOGO_WIDTH = 800;
 /** Most pixels of all frames together that are decoded: 160 MB of memory. */
 const PIXELS = 40_000_000;
 /** Most frames: each is drawn anew in the size of an emoji, however small it is in the file. */
@@ -48,7 +52,50 @@ const noImage = (): Refusal =>
  *   pixels or frames. `BAD_REQUEST` for a file that is too large.
  */
 export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<EmojiImage> {
-  if (file.length > LARGEST) throw badRequest('An emoji file has at most 5 MiB.');
+  if (file.length > LARGEST_EMOJI) throw badRequest('An emoji file has at most 5 MiB.');
+  const { bytes, kind, moves } = await checked(sharp, file);
+  const fitted = (image: Sharp): Sharp => contained(image, EMOJI_SIZE, EMOJI_SIZE);
+  const still = await read(
+    fitted(open(sharp, bytes, false))
+      .png()
+      .toBuffer(),
+  );
+  if (!moves) return { bytes: still, extension: 'png', still: undefined };
+  const moving = fitted(open(sharp, bytes, true));
+  return kind === 'gif'
+    ? { bytes: await read(moving.gif().toBuffer()), extension: 'gif', still }
+    : { bytes: await read(moving.webp().toBuffer()), extension: 'webp', still };
+}
+
+/** The square pictures of a user (PNG), of an uploaded file. Of one that moves, the first frame. Throws `BAD_IMAGE`. */
+export async function avatarImages(sharp: Decoder, file: Uint8Array) {
+  const { bytes } = await checked(sharp, file);
+  const square = (size: number): Promise<Uint8Array> =>
+    read(open(sharp, bytes, false).autoOrient().resize(size, size, { fit: 'cover' }).png().toBuffer());
+  return { small: await square(SIZES.small), medium: await square(SIZES.medium) };
+}
+
+/** The icon of an organization (PNG), likewise. */
+export async function iconImage(sharp: Decoder, file: Uint8Array): Promise<Uint8Array> {
+  const { bytes } = await checked(sharp, file);
+  return read(
+    open(sharp, bytes, false)
+      .autoOrient()
+      .resize(SIZES.small, SIZES.small, { fit: 'cover' })
+      .png()
+      .toBuffer(),
+  );
+}
+
+/** The logo of an organization (PNG), whole. */
+export async function logoImage(sharp: Decoder, file: Uint8Array): Promise<Uint8Array> {
+  const { bytes } = await checked(sharp, file);
+  const whole = open(sharp, bytes, false).autoOrient();
+  return read(whole.resize(LOGO_WIDTH, SIZES.small, { fit: 'inside' }).png().toBuffer());
+}
+
+/** Checks that a file is an image that may be decoded. Throws `BAD_IMAGE`. */
+async function checked(sharp: Decoder, file: Uint8Array) {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const kind = kinds.find(([, begins]) => begins(bytes))?.[0];
   if (kind === undefined) throw noImage();
@@ -68,17 +115,7 @@ export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<Emoj
       reason: `The image has too many pixels: at most ${PIXELS / 1_000_000} million, all frames together.`,
     });
   }
-  const moves = pages > 1;
-  const still = await read(
-    fitted(open(sharp, bytes, false))
-      .png()
-      .toBuffer(),
-  );
-  if (!moves) return { bytes: still, extension: 'png', still: undefined };
-  const moving = fitted(open(sharp, bytes, true));
-  return kind === 'gif'
-    ? { bytes: await read(moving.gif().toBuffer()), extension: 'gif', still }
-    : { bytes: await read(moving.webp().toBuffer()), extension: 'webp', still };
+  return { bytes, kind, moves: pages > 1 };
 }
 
 const open = (sharp: Decoder, bytes: Buffer, animated: boolean): Sharp =>
@@ -86,9 +123,9 @@ const open = (sharp: Decoder, bytes: Buffer, animated: boolean): Sharp =>
     seconds: SECONDS,
   });
 
-/** The whole image in the square, upright, with nothing around it. */
-const fitted = (image: Sharp): Sharp =>
-  image.autoOrient().resize(SIZE, SIZE, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } });
+/** The whole image in a box of this size, upright, with nothing around it. */
+const contained = (image: Sharp, width: number, height: number): Sharp =>
+  image.autoOrient().resize(width, height, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } });
 
 /** What the decoder complains of is wrong with the file. */
 async function read<T>(work: Promise<T>): Promise<T> {

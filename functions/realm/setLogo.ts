@@ -1,0 +1,19 @@
+import { loadDecoder, logoImage } from '../../shared/adapters/image.ts';
+import { s3Objects } from '../../shared/adapters/objects.ts';
+import { replaceRealmPicture } from '../../shared/domain/realm-edit/pictures.ts';
+import { setLogo } from '../../shared/endpoints/realm-pictures.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(
+  setLogo,
+  {
+    load: () => loadDecoder(),
+    reserve: 1,
+    run: async (request, decoder) => {
+      const name = request.input.night ? 'night_logo' : 'logo';
+      await replaceRealmPicture(request, name, request.file.bytes, (file) => logoImage(decoder, file));
+      return {};
+    },
+  },
+  { objects: s3Objects },
+);
