@@ -60,7 +60,11 @@ describe('the logos of an organization (companion facts 4.8)', () => {
     const client = await givenClient(realm, guest);
     const set = async (night: boolean, file: Uint8Array) =>
       expect((await realm.call(setLogo, owner, { night }, { files: [file] })).status).toBe(200);
+    await set(false, await picture('png', 60, 20));
+    const replaced = (await stateOf(realm, guest)).realm_logo_url;
+    await client.poll();
     await set(false, await picture('png', 600, 200));
+    expect((await fetched(realm, replaced)).status).toBe(404);
     await set(true, await picture('png', 2_000, 100));
     const state = await stateOf(realm, guest);
     const { realm_logo_url: day, realm_night_logo_url: night } = state;
