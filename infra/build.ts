@@ -12,6 +12,7 @@ import { filesBeside, markdownBundle } from './markdown-bundle.ts';
 import { type Machine, nativePackages, nativeVersion, placePackage, thisMachine } from './native-packages.ts';
 import { openApiBundle } from './openapi-bundle.ts';
 import { placeReference, referenceModule } from './reference-files.ts';
+import { digestOf } from './source-digest.ts';
 
 const projectRoot = resolve(import.meta.dirname, '..');
 
@@ -57,35 +58,17 @@ const sourceOf = (sources: string, id: string): string => {
   return join(sources, area ?? '', `${verb}.ts`);
 };
 
-/** Digest over everything that a bundle is made from. Dependencies count through the lock file. */
-const digestOfSources = async (
-  ids: readonly string[],
-  sources: string,
-  machine: Machine,
-): Promise<string> => {
-  const folders = [sources, join(projectRoot, 'shared')];
-  const files = await Promise.all(
-    folders.map(async (folder) =>
-      (await readdir(folder, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name)),
-    ),
-  );
-  const recipe = [
-    'package-lock.json',
-    'infra/build.ts',
-    'infra/bundle-plugins.ts',
-    'infra/markdown-bundle.ts',
-    'infra/native-packages.ts',
-    'infra/openapi-bundle.ts',
-    'infra/reference-files.ts',
-  ].map((file) => join(projectRoot, file));
-  const hash = createHash('sha256').update(JSON.stringify([ids, machine]));
-  for (const file of [...files.flat().sort(), ...recipe]) {
-    hash.update(`\0${relative(projectRoot, file)}\0`).update(await readFile(file));
-  }
-  return hash.digest('hex');
-};
+/** Everything but the functions that a bundle is made from. Dependencies count through the lock file. */
+const recipe = [
+  'shared',
+  'package-lock.json',
+  'infra/build.ts',
+  'infra/bundle-plugins.ts',
+  'infra/markdown-bundle.ts',
+  'infra/native-packages.ts',
+  'infra/openapi-bundle.ts',
+  'infra/reference-files.ts',
+].map((path) => join(projectRoot, path));
 
 interface BuildRecord {
   readonly digest: string;
@@ -201,7 +184,7 @@ export const buildFunctions = async ({
       Object.entries(bundles).map(([id, it]) => [id, { ...it, directory: join(outdir, id) }]),
     );
 
-  const digest = await digestOfSources(ids, sources, machine);
+  const digest = await digestOf([sources, ...recipe], [ids, machine]);
   const last = await lastBuild(outdir, digest, sourceMaps);
   if (last) return { bundles: withDirectories(last), unchanged: true };
 

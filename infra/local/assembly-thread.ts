@@ -11,4 +11,4 @@ const options: { readonly outdir: string } & Pick<SynthesizeOptions, 'context'> 
 const assembly = synthesize(bundles, options);
 const { directory } = bundles[eventListener.id] as Bundle;
 await cp(directory, join(options.outdir, eventListener.id), { recursive: true });
-parentPort?.postMessage(assembly.getStackArtifact(stackId).template);
+parentPort?.postMessage(assembly.getStackArtifact(stackId).templateFile);

@@ -72,6 +72,7 @@ export function readConfiguration(environment: Environment): Configuration {
     to: 10_000,
     otherwise: defaultConcurrency(process.availableMemory()),
   });
+  const wait = readWait(environment);
   const mailDomain = smtp && (settings[operatorSettings.MAIL_DOMAIN.context] ?? localMailDomain);
   return {
     smtp,
@@ -79,11 +80,12 @@ export function readConfiguration(environment: Environment): Configuration {
     dataDirectory: readDirectory(environment.DATA_DIR ?? '.local'),
     dynamodbEndpoint: readAddress(environment, 'DYNAMODB_ENDPOINT'),
     concurrency,
-    wait: readWait(environment),
+    wait,
     context: {
       ...settings,
       [operatorSettings.MAIL_DOMAIN.context]: mailDomain ?? '',
-      pollConcurrency: String(roomForPolls(concurrency)),
+      // It follows from the free memory, so the template would be another one at every start.
+      ...(wait === 'function' && { pollConcurrency: String(roomForPolls(concurrency)) }),
     },
     secrets: new Map(
       secretVariables.flatMap((name) => {

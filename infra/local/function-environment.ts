@@ -8,8 +8,8 @@ export interface FunctionAccess {
   /** The address at which the services of AWS answer. */
   readonly endpoint: URL;
   readonly accessKeyId: string;
-  /** Where clients find the service, once that is known. */
-  readonly site?: URL | undefined;
+  /** Values that are known only when the service runs, in the place of those in the template. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** An access key id for one function. It looks like one that a role hands out for a while. */
@@ -24,7 +24,7 @@ const servicePatience = 8_000;
  */
 export function functionEnvironment(
   lambda: LambdaFunction,
-  { endpoint, accessKeyId, site }: FunctionAccess,
+  { endpoint, accessKeyId, variables = {} }: FunctionAccess,
   place: Place,
 ): Record<string, string> {
   const address = endpoint.origin;
@@ -55,7 +55,6 @@ export function functionEnvironment(
     // Nothing but this service sets it: no template may (test/infra).
     DEVELOPMENT_SIGN_IN: 'true',
     ...lambda.environment,
-    // In the template it is the address that CloudFront gives.
-    ...(lambda.environment.SITE !== undefined && site !== undefined && { SITE: site.origin }),
+    ...Object.fromEntries(Object.entries(variables).filter(([name]) => name in lambda.environment)),
   };
 }

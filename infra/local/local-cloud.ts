@@ -44,6 +44,8 @@ export interface LocalCloudOptions {
   readonly listener?: Listener | undefined;
   /** The values of secrets, by the last part of their names. */
   readonly secrets?: ReadonlyMap<string, string>;
+  /** Variables of functions that are known only now, in the place of what the template says. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** What the gateway answers with where the API has no address. */
   readonly page?: Page;
   /** Keeps the mails that functions send. */
@@ -153,9 +155,9 @@ async function start(
 
   const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
   atEnd(() => logs.close());
-  let site: URL | undefined;
+  let variables = options.variables ?? {};
   const environmentOf = (lambda: LambdaFunction) =>
-    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda), site }, place);
+    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda), variables }, place);
   const pool = new FunctionPool(service.functions, {
     environmentOf,
     onOutput: ({ name }, text) => logs.write(name, text),
@@ -228,7 +230,8 @@ async function start(
     ]);
   });
   const address = await listenOnLoopback(gateway.server, options.port);
-  site = address;
+  // In the template it is the address that CloudFront gives.
+  variables = { ...variables, SITE: address.origin };
   await Promise.all(pollers.map((poller) => poller.start()));
   scheduler.start();
   const smtpPort = await listenForMail(service, options.smtp, store.endpoint, place, atEnd, onFault);

@@ -7,8 +7,8 @@ import { listenOnLoopback } from './loopback.ts';
 
 /** A relay for push notifications that reaches no telephone: it shows what one would have been handed. */
 export interface PushRelay {
-  /** What the operator of a real one would set, as values of CDK context. */
-  readonly context: Readonly<Record<string, string>>;
+  /** Where it is this time, as variables of functions. */
+  readonly variables: Readonly<Record<string, string>>;
   /** The secret with which the service says who it is, under its name. */
   readonly secrets: ReadonlyMap<string, string>;
   stop(): Promise<void>;
@@ -16,6 +16,15 @@ export interface PushRelay {
 
 /** Our user name at it. */
 const organization = 'local';
+
+/**
+ * What the operator of a real relay would set, as values of CDK context. The address leads nowhere: ours has another port at
+ * every start, which would make another template.
+ */
+export const relayContext: Readonly<Record<string, string>> = {
+  [operatorSettings.PUSH_RELAY_URL.context]: 'http://push-relay.localhost',
+  [operatorSettings.PUSH_RELAY_ORG_ID.context]: organization,
+};
 
 const prefix = '/api/v1/remotes/push/e2ee/';
 const notifications = z.object({
@@ -47,10 +56,7 @@ export async function startPushRelay(report: (line: string) => void): Promise<Pu
   });
   const { origin } = await listenOnLoopback(server, 0);
   return {
-    context: {
-      [operatorSettings.PUSH_RELAY_URL.context]: origin,
-      [operatorSettings.PUSH_RELAY_ORG_ID.context]: organization,
-    },
+    variables: { PUSH_RELAY_URL: origin },
     secrets: new Map([['push-relay-org-key', key]]),
     stop: () => close(server),
   };

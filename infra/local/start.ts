@@ -13,7 +13,7 @@ import { startLocalCloud } from './local-cloud.ts';
 import { checkPort } from './loopback.ts';
 import { LocalOutbox } from './outbox.ts';
 import { Progress } from './progress.ts';
-import { type PushRelay, startPushRelay } from './push-relay.ts';
+import { type PushRelay, relayContext, startPushRelay } from './push-relay.ts';
 import { forgetService, rememberService } from './service-file.ts';
 import { StartProblem } from './start-problem.ts';
 
@@ -47,12 +47,11 @@ async function main(): Promise<void> {
   if (configuration.smtp?.isFixed) await checkPort(configuration.smtp.port, 'SMTP_PORT');
   const inside = (name: string) => join(directory.path, name);
 
-  // Its address is part of the template.
   const relay = await relayInPlace(configuration);
   const [template, dynamodb] = await Promise.all([
     progress.step(
       'Building the functions and the template',
-      assemble(inside('assembly'), { ...configuration.context, ...relay?.context }),
+      assemble(inside('assembly'), { ...configuration.context, ...(relay && relayContext) }),
     ),
     progress.step(
       'Starting DynamoDB',
@@ -75,6 +74,7 @@ async function main(): Promise<void> {
       concurrency: configuration.concurrency,
       listener: configuration.wait === 'web' ? eventListener : undefined,
       secrets: new Map([...configuration.secrets, ...(relay?.secrets ?? [])]),
+      ...(relay && { variables: relay.variables }),
       page: async (request) => outbox.page(request),
       outbox,
       showLogs: logs,

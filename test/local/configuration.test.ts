@@ -19,7 +19,7 @@ describe('the configuration', () => {
       concurrency: expect.any(Number),
       wait: 'web',
       smtp: { port: 9925, isFixed: false },
-      context: { mailDomain: 'parlance.localhost', pollConcurrency: expect.stringMatching(/^[1-9]\d*$/) },
+      context: { mailDomain: 'parlance.localhost' },
       secrets: new Map(),
     });
     expect(readConfiguration({ PORT: '', DYNAMODB_ENDPOINT: ' ' }).port).toBe(9991);
