@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** A check of the whole code base that runs no test. */
 interface Check {
@@ -16,7 +18,7 @@ export const project = join(import.meta.dirname, '..');
 const cache = (name: string) => `node_modules/.cache/parlance/${name}`;
 
 /** What `npm run check` and `npm test` check: types, lint, dead code and layers. */
-export const checks: readonly Check[] = [
+const checks: readonly Check[] = [
   {
     name: 'types',
     script: 'node_modules/typescript/bin/tsc',
@@ -42,3 +44,30 @@ export const checks: readonly Check[] = [
     cached: ['--cache', cache('layers'), '--cache-strategy', 'content'],
   },
 ];
+
+/**
+ * Runs all checks side by side.
+ *
+ * @param isCached Whether a tool may reuse what it found in unchanged files (`node_modules/.cache/parlance`).
+ * @param ended Hears of each check when it ends, and how many milliseconds it took.
+ * @returns What the tools said that found something, by the names of their checks.
+ */
+export async function runChecks(
+  isCached: boolean,
+  ended: (name: string, passed: boolean, ms: number) => void,
+): Promise<ReadonlyMap<string, string>> {
+  const begin = performance.now();
+  const found = new Map<string, string>();
+  const run = async ({ name, script, args, cached }: Check): Promise<void> => {
+    const command = [script, ...args, ...(isCached ? cached : [])];
+    await promisify(execFile)(process.execPath, command, { cwd: project, maxBuffer: 64 << 20 }).catch(
+      (error: Error & { readonly stdout?: string; readonly stderr?: string }) => {
+        const { stdout = '', stderr = '', message } = error;
+        found.set(name, (stdout + stderr).trim() || message);
+      },
+    );
+    ended(name, !found.has(name), performance.now() - begin);
+  };
+  await Promise.all(checks.map(run));
+  return found;
+}

@@ -1,5 +1,5 @@
 /**
- * `npm test`: types, lint, dead code, layers and every test, one after the other, each to its end. The last line counts:
+ * `npm test`: types, lint, dead code and layers, side by side, then every test, each to its end. The last line counts:
  * every test is one, and so is each of the other checks.
  */
 import { spawn } from 'node:child_process';
@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { everyEndpoint as endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/workers.ts';
-import { checks, project } from './checks.ts';
+import { project, runChecks } from './checks.ts';
 import { failingRules, readLedger, summary, type TestReport } from './spec/ledger.ts';
 import { rules } from './spec/rules.ts';
 import { GRANTS_FOLDER } from './support/grants.ts';
+import { ASSEMBLY, assembleUsual } from './support/usual-assembly.ts';
 
 interface Count {
   readonly passed: number;
@@ -44,17 +45,27 @@ const counted = (passed: boolean): Count => (passed ? { passed: 1, failed: 0 } :
 
 async function checked(): Promise<Count[]> {
   const counts: Count[] = [];
-  for (const { name, script, args } of checks) {
-    const passed = await run(script, ...args);
+  const found = await runChecks(false, (name, passed) => {
     console.log(`${name}: ${passed ? 'passed' : 'failed'}`);
     counts.push(counted(passed));
-  }
+  });
+  for (const [name, output] of found) console.log(`\n--- ${name}\n${output}`);
   return counts;
 }
 
+/** Builds the service once, for all tests that start it. If that fails, each of them tries, and says what is wrong. */
+async function assemble(): Promise<void> {
+  const assembly = join(folder, 'assembly');
+  await assembleUsual(assembly).then(
+    () => {
+      process.env[ASSEMBLY] = assembly;
+    },
+    (error: unknown) => console.error(error),
+  );
+}
+
 /** Runs the tests. One that could not even be loaded is in no count of vitest's, and counts as failed here. */
-async function tests(...filters: string[]): Promise<Count> {
-  const folder = await mkdtemp(join(tmpdir(), 'parlance-report-'));
+async function tests(): Promise<Count> {
   const file = join(folder, 'report.json');
   const grants = join(folder, 'grants');
   await mkdir(grants);
@@ -62,11 +73,10 @@ async function tests(...filters: string[]): Promise<Count> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const passed = await run('node_modules/vitest/vitest.mjs', 'run', ...reporters, ...filters);
   const report: Report | undefined = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
-  const wide = filters.length === 0 ? await wideGrants(grants) : [];
-  await rm(folder, { recursive: true });
+  const wide = isWhole ? await wideGrants(grants) : [];
   for (const grant of wide) console.log(`a grant that no test needs: ${grant}`);
   if (!report) return counted(false);
-  if (filters.length === 0) console.log(summary(await readLedger(), failingRules(rules, report)));
+  if (isWhole) console.log(summary(await readLedger(), failingRules(rules, report)));
   const unseen = !passed && report.numFailedTests === 0 ? 1 : 0;
   return { passed: report.numPassedTests, failed: report.numFailedTests + unseen + wide.length };
 }
@@ -83,7 +93,12 @@ async function wideGrants(folder: string): Promise<string[]> {
   return allowed.filter((grant) => !used.has(grant));
 }
 
-const counts = [...(await checked()), await tests(...process.argv.slice(2))];
+const filters = process.argv.slice(2);
+const isWhole = filters.length === 0;
+const folder = await mkdtemp(join(tmpdir(), 'parlance-run-'));
+const [checks] = await Promise.all([checked(), isWhole && assemble()]);
+const counts = [...checks, await tests()];
+await rm(folder, { recursive: true });
 const passed = counts.reduce((sum, count) => sum + count.passed, 0);
 const failed = counts.reduce((sum, count) => sum + count.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);

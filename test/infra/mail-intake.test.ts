@@ -14,7 +14,8 @@ const templateWith = (context: Readonly<Record<string, string>>): Template =>
   synthesized(bundles, join(folder, JSON.stringify(context)), declarations, { context });
 
 beforeAll(async () => {
-  ({ bundles } = await buildFunctions({ ...declarations, outdir: join(folder, 'dist') }));
+  // All of them, which a run of all tests has built already.
+  ({ bundles } = await buildFunctions());
 });
 
 test('without a domain there is nothing that takes mail, and nothing that costs', () => {

@@ -10,7 +10,7 @@ import { type LocalService, STARTING, startLocalService } from '../support/local
 let service: LocalService;
 
 beforeAll(async () => {
-  service = await startLocalService({ SMTP_PORT: '0' });
+  service = await startLocalService();
 }, STARTING);
 
 afterAll(() => service?.end());
@@ -120,6 +120,6 @@ describe('the listener of the local cloud', () => {
     const ended = service.end();
     expect(await heard).toEqual(['heartbeat']);
     await ended;
-    await vi.waitFor(async () => expect(await listeners()).toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await listeners()).toEqual([]), { timeout: 30_000 });
   });
 });

@@ -4,7 +4,9 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { DemoName } from '../../infra/local/demo.ts';
 import { findService } from '../../infra/local/service-file.ts';
+import { basic } from '../support/raw-request.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 const bootstrap = join(import.meta.dirname, '../../infra/local/bootstrap.mjs');
@@ -14,6 +16,9 @@ interface Run {
   readonly output: () => string;
   readonly ended: Promise<number | null>;
 }
+
+/** Requests of a caller in a minute: more than this file makes as the member, and few enough to be used up. */
+const LIMIT = 6;
 
 const runs: Run[] = [];
 let dataDirectory: string;
@@ -30,7 +35,14 @@ afterAll(async () => {
 /** `npm start`, without npm. */
 function start(environment: Record<string, string> = {}, ...args: string[]): Run {
   const child = spawn(process.execPath, [bootstrap, 'infra/local/start.ts', ...args], {
-    env: { ...process.env, DATA_DIR: dataDirectory, PORT: '0', DYNAMODB_ENDPOINT: '', ...environment },
+    env: {
+      ...process.env,
+      DATA_DIR: dataDirectory,
+      PORT: '0',
+      DYNAMODB_ENDPOINT: '',
+      API_RATE_LIMIT: String(LIMIT),
+      ...environment,
+    },
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
@@ -67,6 +79,17 @@ async function processesWith(text: string): Promise<string[]> {
     ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
   );
   return commands.filter((command) => command.includes(text));
+}
+
+/** Asks as a demo account for their profile, and returns the status and how many requests they have left. */
+async function asked(account: DemoName): Promise<[number, string | null]> {
+  const text = await readFile(join(dataDirectory, 'zuliprc', `${account}.zuliprc`), 'utf8');
+  const [, email = ''] = /^email=(.*)$/m.exec(text) ?? [];
+  const [, apiKey = ''] = /^key=(.*)$/m.exec(text) ?? [];
+  const { site } = findService(dataDirectory) ?? expect.fail('no service runs');
+  const headers = { authorization: basic({ email, apiKey }) };
+  const reply = await fetch(new URL('/api/v1/users/me', site), { headers });
+  return [reply.status, reply.headers.get('x-ratelimit-remaining')];
 }
 
 const commandOf = (line: string): string => /curl .*$/.exec(line)?.[0] ?? '';
@@ -107,7 +130,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     const ids = [JSON.parse(await paste(command)).id];
     await killService(first);
     const database = `${dataDirectory}/dynamodb.sqlite`;
-    await vi.waitFor(async () => expect(await processesWith(database)).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await processesWith(database)).toEqual([]), 30_000);
 
     const second = start();
     const again = commandOf(await ready(second));
@@ -121,30 +144,47 @@ describe('npm start', { timeout: 400_000 }, () => {
     expect(new Set(ids).size).toBe(3);
     third.child.kill('SIGTERM');
     expect(await third.ended).toBe(0);
-    await vi.waitFor(async () => expect(await processesWith(dataDirectory)).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await processesWith(dataDirectory)).toEqual([]), 30_000);
   });
 
-  test('says in one sentence what is in the way, and ends', async () => {
-    const running = start();
-    await ready(running);
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const [other, third] = [await temporaryFolder(), await temporaryFolder()];
-    const cases: [Run, RegExp][] = [
-      [start(), /^Another npm start has DATA_DIR .*\n$/],
-      [start({ DATA_DIR: other, PORT: String(port) }), /^Port \d+ is in use: .*\n$/],
-      [start({ DATA_DIR: third, SMTP_PORT: String(port) }), /^Port \d+ is in use: .* SMTP_PORT .*\n$/],
-      [start({ DATA_DIR: '/proc/nothing' }), /^DATA_DIR \/proc\/nothing cannot be written \(\w+\): .*\n$/],
-      [start({ PORT: 'many' }), /^PORT must be .*\n$/],
-      [start({ DATA_DIR: other }, '--quickly'), /^npm start takes nothing but --logs: .*\n$/],
-    ];
-    for (const [run, sentence] of cases) {
-      expect(await run.ended).toBe(1);
-      expect(run.output()).toMatch(sentence);
-    }
-    server.close();
-    running.child.kill('SIGINT');
-    await running.ended;
+  describe('while it runs', () => {
+    let running: Run;
+    beforeAll(async () => {
+      running = start();
+      await ready(running);
+    }, 200_000);
+    afterAll(async () => {
+      running.child.kill('SIGINT');
+      await running.ended;
+    });
+
+    test('counts requests also where a function only reads; `API_RATE_LIMIT` says how many there may be', async () => {
+      // Within one minute one more than there may be, wherever in a minute the first one falls.
+      const answers = [];
+      for (let sent = 0; sent < 2 * LIMIT + 2; sent++) answers.push(await asked('guest'));
+      expect(answers[0]).toEqual([200, String(LIMIT - 1)]);
+      expect(answers).toContainEqual([200, '0']);
+      expect(answers).toContainEqual([429, '0']);
+    });
+
+    test('another start says in one sentence what is in the way, and ends', async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as { port: number };
+      const [other, third] = [await temporaryFolder(), await temporaryFolder()];
+      const cases: [Run, RegExp][] = [
+        [start(), /^Another npm start has DATA_DIR .*\n$/],
+        [start({ DATA_DIR: other, PORT: String(port) }), /^Port \d+ is in use: .*\n$/],
+        [start({ DATA_DIR: third, SMTP_PORT: String(port) }), /^Port \d+ is in use: .* SMTP_PORT .*\n$/],
+        [start({ DATA_DIR: '/proc/nothing' }), /^DATA_DIR \/proc\/nothing cannot be written \(\w+\): .*\n$/],
+        [start({ PORT: 'many' }), /^PORT must be .*\n$/],
+        [start({ DATA_DIR: other }, '--quickly'), /^npm start takes nothing but --logs: .*\n$/],
+      ];
+      for (const [run, sentence] of cases) {
+        expect(await run.ended).toBe(1);
+        expect(run.output()).toMatch(sentence);
+      }
+      server.close();
+    });
   });
 });

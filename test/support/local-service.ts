@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { DemoName } from '../../infra/local/demo.ts';
+import { ASSEMBLY, usualEnvironment } from './usual-assembly.ts';
 
 /** The whole service as `npm start` runs it, on a port and in a data folder of its own. */
 export interface LocalService {
@@ -28,6 +29,8 @@ export async function startLocalService(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<LocalService> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-client-'));
+  const assembly = process.env[ASSEMBLY];
+  if (assembly !== undefined) await symlink(assembly, join(folder, 'assembly'));
   let address = '';
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
@@ -36,8 +39,7 @@ export async function startLocalService(
       ...process.env,
       DATA_DIR: folder,
       PORT: port,
-      DYNAMODB_ENDPOINT: '',
-      API_RATE_LIMIT: '0',
+      ...usualEnvironment,
       ...variables,
     };
     const service = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
