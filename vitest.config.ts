@@ -16,8 +16,9 @@ export default defineConfig({
     isolate: false,
     // Node strips the types itself, as it does for `npm start`: no module has to be translated.
     experimental: { viteModuleRunner: false },
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // For what hangs: on a busy machine a test takes ten times as long as on an idle one, and is no worse for it.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Real stores, threads and time-outs on a busy machine: there, only what fails twice stops a landing.
     retry: process.env.CI ? 1 : 0,
   },

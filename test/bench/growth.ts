@@ -1,5 +1,6 @@
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { newRealm } from '../support/realm.ts';
+import { avoidMidnight } from '../support/same-day.ts';
 import { benchClock } from './bench-clock.ts';
 import { type CountRow, countOperation } from './counts.ts';
 import { type CrowdName, crowds } from './crowd.ts';
@@ -107,7 +108,8 @@ export async function countAmong(
 ): Promise<readonly GrowthRow[]> {
   const made = await newRealm({ can_mention_many_users_group: systemGroups.everyone.id });
 
-  const { pass, ...clock } = benchClock();
+  avoidMidnight(made);
+  const { pass, ...clock } = benchClock(made.outside.now());
   const newContainer = () => made.container(undefined, clock);
   const bench = { realm: { ...newContainer(), pass }, people: { ...made.people }, pass };
   await crowds[of](bench.realm, size);

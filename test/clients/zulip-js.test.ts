@@ -240,5 +240,5 @@ describe('the official JavaScript client, with the files that npm start writes',
     await service.restart();
     const one = await member.messages.getById({ message_id: id });
     expect(one).toMatchObject({ result: 'success', raw_content: 'just before the cut' });
-  }, 150_000);
+  }, STARTING);
 });

@@ -106,7 +106,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
       received.push(...(await work.receive()).map(({ Body }) => JSON.parse(Body ?? '')));
       return received;
     };
-    await expect.poll(bodies, { timeout: 8_000, interval: 200 }).toContainEqual({ kind: 'due', ...due });
+    await expect.poll(bodies, { timeout: 30_000, interval: 200 }).toContainEqual({ kind: 'due', ...due });
   });
 
   it('are for invitations that live at least four days, and that expire', async () => {

@@ -117,6 +117,6 @@ describe('the bootstrap', () => {
     });
     await once(child.stdout as NodeJS.EventEmitter, 'data');
     child.kill('SIGKILL');
-    await vi.waitFor(() => expect(existsSync(ended)).toBe(true), 3000);
+    await vi.waitFor(() => expect(existsSync(ended)).toBe(true), 30_000);
   });
 });

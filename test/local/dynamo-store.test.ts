@@ -53,7 +53,7 @@ describe('the store', () => {
         acknowledged.push(sk);
       }
     });
-    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), 10_000);
+    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), 30_000);
     for (const id of await processesWith(file)) process.kill(id, 'SIGKILL');
     await Promise.allSettled(writers);
     expect(await first.died).toContain('listening');

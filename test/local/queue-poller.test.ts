@@ -93,7 +93,9 @@ describe('a queue', () => {
       Raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2]) },
     };
     const messageId = await send('Work', 'hello ☃', attributes);
-    await vi.waitFor(async () => expect(await deliveriesOf('careful', 'hello ☃')).toBe(1), { timeout: 3000 });
+    await vi.waitFor(async () => expect(await deliveriesOf('careful', 'hello ☃')).toBe(1), {
+      timeout: 30_000,
+    });
     const record = (await recordsOf('careful')).find(({ body }) => body === 'hello ☃');
     expect(record).toEqual({
       messageId,
@@ -130,7 +132,7 @@ describe('a queue', () => {
         expect(Messages).toHaveLength(1);
         return Messages;
       },
-      { timeout: 8000 },
+      { timeout: 30_000 },
     );
     expect(dead[0]?.Body).toBe('fail always');
     expect(await deliveriesOf('careful', 'fail always')).toBe(2);
@@ -140,13 +142,15 @@ describe('a queue', () => {
   test('takes a batch back as a whole when its function fails', async () => {
     await send('Plain', 'throw');
     await vi.waitFor(async () => expect(await deliveriesOf('plain', 'throw')).toBeGreaterThan(1), {
-      timeout: 4000,
+      timeout: 30_000,
     });
   });
 
   test('does not mind a report of failures that its mapping does not ask for', async () => {
     await send('Plain', 'fail once');
-    await vi.waitFor(async () => expect(await deliveriesOf('plain', 'fail once')).toBe(1), { timeout: 3000 });
+    await vi.waitFor(async () => expect(await deliveriesOf('plain', 'fail once')).toBe(1), {
+      timeout: 30_000,
+    });
     await new Promise((resolve) => setTimeout(resolve, 1300));
     expect(await deliveriesOf('plain', 'fail once')).toBe(1);
   });

@@ -86,7 +86,7 @@ describe('a rule', () => {
       const events = await eventsOf(folder);
       expect(events).toHaveLength(1);
       return events;
-    }, 3000);
+    }, 30_000);
     expect(event).toMatchObject({
       source: 'aws.events',
       'detail-type': 'Scheduled Event',
@@ -104,7 +104,7 @@ describe('a rule', () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'schedules.json'), JSON.stringify({ Hourly: Date.now() - 50 * 3_600_000 }));
     clouds.push(await startSampleCloud(ruleOf(folder), folder));
-    await vi.waitFor(async () => expect(await eventsOf(folder)).toHaveLength(1), 3000);
+    await vi.waitFor(async () => expect(await eventsOf(folder)).toHaveLength(1), 30_000);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await eventsOf(folder)).toHaveLength(1);
   });

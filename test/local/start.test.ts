@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DemoName } from '../../infra/local/demo.ts';
 import { findService } from '../../infra/local/service-file.ts';
+import { STARTING } from '../support/local-service.ts';
 import { basic } from '../support/raw-request.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
@@ -60,7 +61,7 @@ const ready = async (run: Run): Promise<string> =>
       if (line === undefined) throw new Error(`not ready: ${run.output()}`);
       return line.trim();
     },
-    { timeout: 150_000, interval: 20 },
+    { timeout: STARTING - 10_000, interval: 20 },
   );
 
 /** Pastes a command into a shell. */
@@ -103,7 +104,7 @@ async function killService({ child, ended }: Run): Promise<void> {
 }
 
 // On a busy machine it takes longer than other tests may; how long is for `npm run bench` to say.
-describe('npm start', { timeout: 400_000 }, () => {
+describe('npm start', { timeout: 3 * STARTING }, () => {
   test('ends with one line that says where, who and how; the command in it works', async () => {
     const run = start();
     const line = await ready(run);
@@ -152,7 +153,7 @@ describe('npm start', { timeout: 400_000 }, () => {
     beforeAll(async () => {
       running = start();
       await ready(running);
-    }, 200_000);
+    }, STARTING);
     afterAll(async () => {
       running.child.kill('SIGINT');
       await running.ended;

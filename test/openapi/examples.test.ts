@@ -12,7 +12,9 @@ const file = join(import.meta.dirname, '../../shared/openapi/examples.json');
 /** Endpoints that succeed only when somebody else's service, or a worker, has done its part: see their own tests. */
 const BEYOND = ['calls.create', 'exports.delete', 'push.register', 'push.sendTest', 'push.sendLegacyTest'];
 
-test('the examples of the document are what the service answers (`npm run examples` records them again)', async () => {
+test('the examples of the document are what the service answers (`npm run examples` records them again)', {
+  timeout: 180_000,
+}, async () => {
   // As in the local service, which signs people in without a password.
   const realm = (await newRealm()).container(undefined, { environment: { DEVELOPMENT_SIGN_IN: 'true' } });
   const queues = [...endpoints, ...workers].flatMap(({ needs }) => needs.queues ?? []);

@@ -16,6 +16,6 @@ describe('random edits by random callers, of channels, folders, groups, subscrip
         ...(SEED !== undefined && { seed: Number(SEED) }),
       });
     },
-    30_000 + STORIES * 10_000,
+    60_000 + STORIES * 30_000,
   );
 });

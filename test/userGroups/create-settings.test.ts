@@ -102,5 +102,5 @@ describe('the settings of a new group (wire facts 4.5, 7; specification 4.5)', (
     );
     // All of them are subgroups too, and each is guarded by one write.
     await createGroup(realm, member, { ...given, subgroups: others, members: [member.userId] });
-  }, 40_000);
+  });
 });
