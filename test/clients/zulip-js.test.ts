@@ -234,11 +234,15 @@ describe('the official JavaScript client, with the files that npm start writes',
     expect(await stranger.users.me.getProfile()).toMatchObject({ result: 'error', code: 'UNAUTHORIZED' });
   });
 
-  it('finds everything that was acknowledged after the power was cut', async () => {
-    const { id } = await guest.messages.send({ ...send, content: 'just before the cut' });
-    await service.kill();
-    await service.restart();
-    const one = await member.messages.getById({ message_id: id });
-    expect(one).toMatchObject({ result: 'success', raw_content: 'just before the cut' });
-  }, STARTING);
+  it(
+    'finds everything that was acknowledged after the power was cut',
+    async () => {
+      const { id } = await guest.messages.send({ ...send, content: 'just before the cut' });
+      await service.kill();
+      await service.restart();
+      const one = await member.messages.getById({ message_id: id });
+      expect(one).toMatchObject({ result: 'success', raw_content: 'just before the cut' });
+    },
+    STARTING,
+  );
 });

@@ -16,6 +16,14 @@ import { exchange } from '../support/wire.ts';
 const waiting = (room: { readonly size: number }, count = 1): Promise<unknown> =>
   vi.waitFor(() => expect(room.size).toBe(count), { timeout: 30_000, interval: 5 });
 
+/** Resolves when so many polls have claimed their queues at a container, after which they only look. */
+const claimed = ({ meter }: Pick<TestRealm, 'meter'>, count: number): Promise<unknown> =>
+  vi.waitFor(
+    () =>
+      expect(meter.calls.filter(({ action }) => action === 'Update').length).toBeGreaterThanOrEqual(count),
+    { timeout: 30_000, interval: 5 },
+  );
+
 /** A poll as bytes. */
 function requestOfPoll(
   { host }: TestRealm,
@@ -260,6 +268,7 @@ describe('what a wake-up costs', { tags: 'units' }, () => {
     );
     const heard = clients.map((client) => client.hear());
     await waiting(listener.room, clients.length);
+    await claimed(listener.container, clients.length);
     await pause(300);
     const { meter } = listener.container;
     meter.reset();
@@ -287,6 +296,7 @@ describe('a crowd that hears a message', { tags: 'units' }, () => {
       clients.push(...(await Promise.all(people.map((one) => givenWaitingClient(realm, listener, one)))));
     const heard = clients.map((client) => client.hear());
     await waiting(listener.room, clients.length);
+    await claimed(listener.container, clients.length);
     await pause(300);
     const { meter } = listener.container;
     meter.reset();
@@ -311,8 +321,7 @@ describe('what waiting costs', { tags: 'units' }, () => {
     await waiting(listener.room, clients.length);
     const { meter } = listener.container;
     realm.pass(TURN);
-    const claims = () => meter.calls.filter(({ action }) => action === 'Update').length;
-    await vi.waitFor(() => expect(claims()).toBeGreaterThanOrEqual(clients.length), { timeout: 30_000 });
+    await claimed(listener.container, clients.length);
     await pause(300);
     meter.reset();
     for (let turns = 0; turns < 4; turns++) {
