@@ -123,7 +123,6 @@ function troubles(
 ): Record<string, Trouble> {
   const counted = countedIn(namespace);
   const of = (id: string) => lambdas.get(id);
-  const urgent = work.filter(({ isPatient }) => !isPatient);
   const [poll, exports] = [of(getEvents.id), of(exportWorker.id)];
   return {
     Faults: {
@@ -185,7 +184,7 @@ function troubles(
       }),
     ...(exports && {
       ExportsFailed: {
-        hurt: 'An administrator who asked for an export waits for it, or does not get it.',
+        hurt: 'An administrator who asked for an export waits for it or does not get it, or searches become slow.',
         section: 'Exports failed',
         metric: counted('WorkFailures', exportWorker.id),
         from: 1,
@@ -208,12 +207,12 @@ function troubles(
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', ...minutes(5) }),
       from: 1,
     },
-    ...(urgent.length > 0 && {
+    ...(work.length > 0 && {
       WorkLate: {
-        hurt: `Work has waited for half an hour. ${urgent.map(({ description }) => description).join(' ')}`,
+        hurt: `Work has waited for half an hour. ${work.map(({ description }) => description).join(' ')}`,
         section: 'Late work',
         metric: largestOf(
-          urgent.map(({ queue }) =>
+          work.map(({ queue }) =>
             queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', ...minutes(5) }),
           ),
           Duration.minutes(5),

@@ -144,7 +144,6 @@ export class ParlanceStack extends Stack {
         name: constructId(worker.queue.name),
         description: worker.description,
         queue,
-        isPatient: worker.queue.isPatient === true,
       })),
       deadLetters,
       scheduled,

@@ -16,8 +16,6 @@ export interface Watched {
     /** What the worker does, and what stays undone while it fails. */
     readonly description: string;
     readonly queue: Queue;
-    /** Nobody waits for it. */
-    readonly isPatient: boolean;
   }[];
   /** The dead-letter queue of all these queues. */
   readonly deadLetters: Queue;

@@ -96,7 +96,7 @@ export const verbs: Readonly<
   async 'rebuild-search'({ outside }, given) {
     const organization = await accessOrganizationOf(outside.table, given.org);
     await voidIndex(outside, organization.realm);
-    const begins = 'The search worker begins with the next search, or within an hour.';
+    const begins = 'The worker begins with the next search, or within an hour.';
     return { notes: [`The search index of '${organization.name}' will be rebuilt. ${begins}`] };
   },
 

@@ -1,3 +1,4 @@
+import { EXPORT_QUEUE, EXPORTS } from '../domain/export/realm-export.ts';
 import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
 import { PUSH } from '../domain/push/wake-up.ts';
 import { SEARCH } from '../domain/search/pointer.ts';
@@ -13,8 +14,6 @@ export interface WorkerQueue {
   readonly batchSize: number;
   /** Deliveries of a message before it moves to the dead-letter queue. */
   readonly maxReceives: number;
-  /** Nobody waits for this work, so that only its dead letters raise an alarm: each alarm costs money. */
-  readonly isPatient?: true;
 }
 
 interface WorkerBase {
@@ -137,20 +136,23 @@ export const incomingMail: QueueWorker = {
 export const exportWorker: QueueWorker = {
   id: 'export',
   description:
-    'Writes the archives of data exports; while it fails, exports stay pending, and fail after three attempts.',
-  queue: { name: 'export', batchSize: 1, maxReceives: 3 },
+    'Writes the archives of data exports, and keeps the index of messages for searches; while it fails, exports stay pending, ' +
+    'and fail after three attempts, and searches become slow, and then unavailable.',
+  // The index has no worker of its own, since each queue costs money while nobody talks (docs/COST.md).
+  queue: { name: EXPORT_QUEUE, batchSize: 1, maxReceives: 3 },
   needs: {
     table: writes,
-    queues: ['export'],
+    queues: [EXPORT_QUEUE],
     buckets: {
-      exports: ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'],
+      [SEARCH]: ['GetObject', 'PutObject', 'DeleteObject'],
+      [EXPORTS]: ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'],
       images: ['GetObject'],
       uploads: ['GetObject'],
     },
   },
   // A run that ends early continues in another one.
   timeout: 300,
-  // It uses a quarter of that, but a share of the processor comes with memory.
+  // Both kinds of work use a quarter of that, but a share of the processor comes with memory.
   memory: 1024,
 };
 
@@ -158,7 +160,7 @@ export const retention: ScheduledWorker = {
   id: 'retention',
   description:
     'Deletes messages that are older than the retention period, and files that no message has held for five weeks; while it ' +
-    'fails, they stay. It also wakes the search worker where messages wait to be indexed.',
+    'fails, they stay. It also wakes the worker of exports where messages wait to be indexed.',
   schedule: { everyMinutes: 60 },
   needs: {
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
@@ -168,23 +170,6 @@ export const retention: ScheduledWorker = {
   timeout: 900,
   // Eight organizations at a time, each with up to a hundred of the longest messages.
   memory: 512,
-};
-
-export const search: QueueWorker = {
-  id: 'search',
-  description:
-    'Keeps the index of messages for searches; while it fails, searches become slow, and then unavailable.',
-  // A queue message only wakes the worker, and any run does all of the work, so a duplicate costs two reads.
-  queue: { name: SEARCH_QUEUE, batchSize: 1, maxReceives: 3, isPatient: true },
-  needs: {
-    table: writes,
-    queues: [SEARCH_QUEUE],
-    buckets: { [SEARCH]: ['GetObject', 'PutObject', 'DeleteObject'] },
-  },
-  // A run that ends early continues in another one.
-  timeout: 300,
-  // Some thousand messages with their texts take a quarter of it, but a share of the processor comes with memory.
-  memory: 1024,
 };
 
 /** Every worker of the service. */
@@ -197,5 +182,4 @@ export const workers: readonly Worker[] = [
   pushSweep,
   outbox,
   outboxSweep,
-  search,
 ];

@@ -22,8 +22,8 @@ it('costs nearly nothing while nobody talks, and what it does cost is told', () 
   const total = (context: Readonly<Record<string, string>>, which: 'dollars' | 'charged') =>
     idleCost(context).reduce((sum, line) => sum + line[which], 0);
   const dashboard = 3;
-  expect(total(idleSettings.nothing, 'dollars')).toBeLessThan(1.9 + dashboard);
-  expect(total(idleSettings.nothing, 'charged')).toBeLessThan(0.45);
+  expect(total(idleSettings.nothing, 'dollars')).toBeLessThan(1.6 + dashboard);
+  expect(total(idleSettings.nothing, 'charged')).toBeLessThan(0.25);
   // What is set needs its secrets, the key, and queues of its own.
   const more = total(idleSettings.everything, 'dollars') - total(idleSettings.nothing, 'dollars');
   expect(more).toBeGreaterThan(3 * 0.4 + 1);

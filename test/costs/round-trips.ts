@@ -15,6 +15,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'messages.list:newest of a topic': [3, 2],
   'messages.list:direct messages': [4, 2],
   'messages.list:links of a channel': [3, 2],
+  'messages.list:search': [3, 2],
   'messages.matchesNarrow': [3, 2],
   'messages.render': [2, 1],
   'messages.list:newest of all': [3, 2],

@@ -64,7 +64,7 @@ describe('alarms', () => {
     });
     expect(dimensionsOf(named('DeadLetters'))).toEqual({ QueueName: `\${DeadLetters.QueueName}` });
     expect(named('WorkLate').Threshold).toBe(1800);
-    const queues = workers.flatMap((it) => ('queue' in it && !it.queue.isPatient ? [it.queue.name] : []));
+    const queues = workers.flatMap((it) => ('queue' in it ? [it.queue.name] : []));
     expect(metricsOf('WorkLate')).toEqual(queues.map(() => 'ApproximateAgeOfOldestMessage'));
     expect(named('WorkLate').Metrics?.[0]?.Expression).toBe(
       `MAX([${queues.map((_, i) => `FILL(m${i}, 0)`).join(', ')}])`,

@@ -13,14 +13,14 @@ import { readMailRoutes } from '../../infra/local/template-mail.ts';
 import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { getChannelEmailAddress, getChannelId } from '../../shared/endpoints/channels.ts';
 import { listMessages } from '../../shared/endpoints/messages.ts';
-import { incomingMail, search } from '../../shared/endpoints/workers.ts';
+import { exportWorker, incomingMail } from '../../shared/endpoints/workers.ts';
 import { describedFetch } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 /** The template of the service, as far as mail goes through it. */
 const declarations = {
   endpoints: [getChannelId, getChannelEmailAddress, listMessages],
-  workers: [incomingMail, search],
+  workers: [exportWorker, incomingMail],
 };
 const domain = 'parlance.localhost';
 

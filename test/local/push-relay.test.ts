@@ -10,7 +10,7 @@ import { type PushRelay, relayContext, startPushRelay } from '../../infra/local/
 import { stackId, synthesize } from '../../infra/synthesize.ts';
 import { sendMessage } from '../../shared/endpoints/messages.ts';
 import { registerDevice, registerPush, testPush } from '../../shared/endpoints/push.ts';
-import { push, pushSweep, search } from '../../shared/endpoints/workers.ts';
+import { exportWorker, push, pushSweep } from '../../shared/endpoints/workers.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { checkDescribed } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
@@ -18,7 +18,7 @@ import { temporaryFolder } from './sample-cloud.ts';
 /** The template of the service, as far as push notifications go through it. */
 const declarations = {
   endpoints: [registerDevice, registerPush, testPush, sendMessage],
-  workers: [push, pushSweep, search],
+  workers: [exportWorker, push, pushSweep],
 };
 const host = 'push-relay.test';
 

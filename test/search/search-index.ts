@@ -1,4 +1,4 @@
-import { handler } from '../../functions/workers/search.ts';
+import { handler } from '../../functions/workers/export.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { SegmentCache, segmentIndex } from '../../shared/domain/search/candidates.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type SegmentList,
 } from '../../shared/domain/search/pointer.ts';
 import { askedWords, parseQuery } from '../../shared/domain/search/query.ts';
+import { SEARCH_QUEUE } from '../../shared/domain/search/wake-up.ts';
 import type { Objects } from '../../shared/kernel/outside.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { workOf } from '../support/work-queue.ts';
@@ -22,7 +23,7 @@ export async function indexed(
   realm: TestRealm,
   { verify = true, seconds }: { readonly verify?: boolean; readonly seconds?: number } = {},
 ): Promise<boolean> {
-  await workOf(realm, 'search');
+  await workOf(realm, SEARCH_QUEUE);
   const message = queued(JSON.stringify({ realm: realm.realm, verify }));
   const { batchItemFailures } = await runQueue(realm, handler, [message], seconds);
   return batchItemFailures.length === 0;
@@ -43,13 +44,13 @@ export async function foundInSegments(realm: TestRealm, search: string): Promise
   const state = { pointer: pointer ?? {}, sent: [], changed: [] };
   const index = segmentIndex(objectsOf(realm), new SegmentCache(), state);
   const wish = { words: askedWords(parseQuery(search)), place: () => true, hit: () => true };
-  const { ids } = await index.candidates(wish, {
+  const { found } = await index.candidates(wish, {
     from: 1,
     to: Number.MAX_SAFE_INTEGER,
     side: 'newer',
     limit: 100_000,
   });
-  return ids;
+  return found.map(({ id }) => id);
 }
 
 /** Overwrites an object of the index, or removes it. */

@@ -8,6 +8,7 @@ import { IndexDamaged } from '../../shared/domain/search/candidates.ts';
 import { loadPointer, objectName, SEARCH } from '../../shared/domain/search/pointer.ts';
 import { voidIndex } from '../../shared/domain/search/run.ts';
 import { IndexUpdate } from '../../shared/domain/search/update.ts';
+import { SEARCH_QUEUE } from '../../shared/domain/search/wake-up.ts';
 import { allocate, GIVEN_UP } from '../../shared/log/log.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { topicConversation } from '../../shared/model/message/message.ts';
@@ -203,7 +204,7 @@ describe('runs of the search worker that meet trouble', () => {
   it('go on where the time was over', async () => {
     const { realm } = await givenIndex();
     await voidIndex(realm.outside, realm.realm);
-    const work = await workOf(realm, 'search');
+    const work = await workOf(realm, SEARCH_QUEUE);
     expect(await indexed(realm, { seconds: 1 })).toBe(true);
     expect(await work.receive()).toHaveLength(0);
     expect(await foundInSegments(realm, 'apples')).toHaveLength(2);
@@ -264,7 +265,7 @@ it('a number of the log that nobody used does not stop the search worker', async
 
 describe('when the search worker runs', () => {
   const swept = async (realm: TestRealm): Promise<boolean> => {
-    const work = await workOf(realm, 'search');
+    const work = await workOf(realm, SEARCH_QUEUE);
     await runSchedule(realm, sweep);
     let isWoken = false;
     for (let messages = await work.receive(); messages.length > 0; messages = await work.receive()) {

@@ -56,10 +56,13 @@ export function searched(
         tests.every(({ test, negated }) => test(hit) !== negated),
     };
     const limit = Math.min(range.limit, MAX_MESSAGES_AT_ONCE);
-    const { ids, until } = await index.candidates(wish, { ...range, limit });
+    const { found, until } = await index.candidates(wish, { ...range, limit });
+    const ids = found.map(({ id }) => id);
+    // With them is read what showing them takes, so that it needs no further round trip.
     const [messages] = await Promise.all([
       loadMessages(reader.table, reader.realm, ids),
-      ...ids.map((id) => reader.reactions(id)),
+      ids.length > 0 && reader.stars(Math.min(...ids), Math.max(...ids)),
+      ...found.flatMap(({ id, hit }) => [reader.reactions(id), hit && reader.loadContext(hit)]),
     ]);
     // What moved since it was indexed is judged by its present place.
     const heads = messages.filter(wish.hit);

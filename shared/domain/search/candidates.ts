@@ -12,15 +12,21 @@ export class IndexDamaged extends Error {
   }
 }
 
+/** A message that may match, and what the index knows of it: nothing if it changed since. */
+export interface Candidate {
+  readonly id: number;
+  readonly hit?: Hit;
+}
+
 /** Messages that may match, nearest first. */
 export interface Candidates {
-  readonly ids: readonly number[];
+  readonly found: readonly Candidate[];
   /** The last id of the part of the range that was searched; undefined if all of it was. */
   readonly until: number | undefined;
 }
 
 /**
- * What answers a search: ids of messages that may match, among them all that do. It need not be exact, since every
+ * What answers a search: messages that may match, among them all that do. It need not be exact, since every
  * candidate is read and judged. A search engine could stand here instead of the segments (docs/LIMITS.md).
  */
 export interface SearchIndex {
@@ -96,12 +102,14 @@ export const segmentIndex = (objects: Objects, cache: SegmentCache, state: Searc
   async candidates(wish, range) {
     const { from, to, side, limit } = range;
     const inRange = (id: number): boolean => from <= id && id <= to;
-    const fresh = [
-      ...state.sent.filter((message) => wish.place(message) && wish.hit(message)).map(({ id }) => id),
-      ...state.changed,
-    ].filter(inRange);
+    const fresh: readonly Candidate[] = [
+      ...state.sent
+        .filter((message) => wish.place(message) && wish.hit(message))
+        .map((hit) => ({ id: hit.id, hit })),
+      ...state.changed.map((id) => ({ id })),
+    ].filter(({ id }) => inRange(id));
     const isFresh = new Set([...state.sent.map(({ id }) => id), ...state.changed]);
-    const found = await searchSegments(
+    const indexed = await searchSegments(
       objects,
       cache,
       state,
@@ -109,13 +117,15 @@ export const segmentIndex = (objects: Objects, cache: SegmentCache, state: Searc
       range,
       (hit) => !isFresh.has(hit.id) && wish.hit(hit),
     );
-    const end = found.until;
+    const end = indexed.until;
     const isSearched = (id: number): boolean =>
       end === undefined || (side === 'older' ? id >= end : id <= end);
-    const ids = [...fresh.filter(isSearched), ...found.ids].sort((a, b) =>
-      side === 'older' ? b - a : a - b,
+    const found = [...fresh.filter(({ id }) => isSearched(id)), ...indexed.found].sort((a, b) =>
+      side === 'older' ? b.id - a.id : a.id - b.id,
     );
-    return ids.length > limit ? { ids: ids.slice(0, limit), until: ids[limit - 1] } : { ids, until: end };
+    return found.length > limit
+      ? { found: found.slice(0, limit), until: found[limit - 1]?.id }
+      : { found, until: end };
   },
 });
 
@@ -131,7 +141,7 @@ async function searchSegments(
   const inRange = segments.filter(({ first, last }) => first <= to && last >= from);
   const ordered = side === 'older' ? inRange.reverse() : inRange;
   const range: HitRange = { from, to, side };
-  const ids: number[] = [];
+  const found: Candidate[] = [];
   for (let start = 0, wave = FIRST_WAVE; start < ordered.length; start += wave, wave *= 2) {
     const opened = await Promise.all(
       ordered.slice(start, start + wave).map((entry) => cache.segment(objects, entry)),
@@ -139,9 +149,9 @@ async function searchSegments(
     for (const segment of opened)
       for (const hit of segment.find(wish, range)) {
         if (!isWanted(hit)) continue;
-        ids.push(hit.id);
-        if (ids.length === limit) return { ids, until: hit.id };
+        found.push({ id: hit.id, hit });
+        if (found.length === limit) return { found, until: hit.id };
       }
   }
-  return { ids, until: undefined };
+  return { found, until: undefined };
 }

@@ -113,7 +113,11 @@ export async function sweepSearch(outside: Outside, queues: Queues): Promise<voi
   });
   const [first] = failures;
   if (first === undefined) return;
-  outside.report({ level: 'WARN', message: 'search worker not woken', error: traceOf(first) });
+  outside.report({
+    level: 'WARN',
+    message: 'the worker was not woken for the search index',
+    error: traceOf(first),
+  });
   outside.count('WorkFailures', SEARCH_QUEUE, { failures: failures.length });
 }
 

@@ -147,7 +147,7 @@ export class IndexUpdate {
   }
 
   async #upload(bytes: Uint8Array): Promise<{ readonly name: string; readonly sha256: string }> {
-    if (this.#part >= MAX_PARTS) throw new Error('a run of the search worker makes too many objects');
+    if (this.#part >= MAX_PARTS) throw new Error('a run makes too many objects of the search index');
     const name = objectName(this.#realm, this.#pointer.claim, this.#part++);
     await this.#objects.put(SEARCH, name, bytes, 'application/octet-stream');
     this.#isChanged = true;

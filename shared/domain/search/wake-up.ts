@@ -1,8 +1,8 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
 import { wakeWorker } from '../../kernel/wake-up.ts';
 
-/** The queue of the worker. */
-export const SEARCH_QUEUE = 'search';
+/** The queue of the worker. It writes exports too: each queue costs money while nobody talks (docs/COST.md). */
+export const SEARCH_QUEUE = 'export';
 
 /** A message of the queue: index what the log has of this organization. */
 export interface SearchWakeUp {
@@ -24,8 +24,8 @@ export async function wakeSearch(
   wakeUp: SearchWakeUp,
 ): Promise<void> {
   await wakeWorker(outside, queues.send(SEARCH_QUEUE, wakeUp, DELAY), {
-    worker: 'search',
-    message: 'the search worker was not woken',
+    worker: 'export',
+    message: 'the worker was not woken for the search index',
   });
 }
 

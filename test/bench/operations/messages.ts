@@ -134,6 +134,7 @@ export const messageOperations: readonly Operation[] = [
       ['has', 'link'],
     ],
   })),
+  lists('search', () => ({ anchor: 'newest', narrow: [['search', 'lazy dogs']] })),
   operation({
     name: 'messages.matchesNarrow',
     as: 'member',
