@@ -2,7 +2,8 @@
  * `npm run fuzz -- --calls 20000 --polls 2000 --seed 1`: as many requests to every endpoint as asked for, against the
  * real handlers and a real store, and what came of them, by endpoint. From 20,000 on it fails if one never did what it
  * is for. Then what is hidden is asked for beside what never existed, and callers without a valid key send what costs most:
- * the dearest request to each endpoint is told, and one over the bound fails the run. Without a seed it takes one, which it prints; with
+ * the dearest request to each endpoint is told, and one over the bound fails the run. Searches are compared with fetches
+ * in random organizations. Without a seed it takes one, which it prints; with
  * it, the same requests come again.
  *
  * After that the whole local service gets bytes that are hardly a request, a tenth as many as there are calls, large
@@ -30,13 +31,15 @@ const CALLS_FOR_TWINS = 10_000;
 const CALLS_FOR_STRANGERS = 100;
 /** So many calls more, and there is one more mangled request. */
 const CALLS_FOR_MANGLED = 10;
+/** So many calls more, and searches are compared with fetches in one more organization. */
+const CALLS_FOR_SEARCHES = 400;
 const share = (calls: number): string => String(Math.ceil(Number(values.calls) / calls));
 const project = join(import.meta.dirname, '../..');
 const vitest = join(project, 'node_modules/vitest/vitest.mjs');
 
-/** Runs some of the tests in this folder, and tells whether they passed. */
+/** Runs some of the tests, and tells whether they passed. */
 async function run(...names: string[]): Promise<boolean> {
-  const files = names.map((name) => `test/fuzz/${name}.test.ts`);
+  const files = names.map((name) => `test/${name}.test.ts`);
   const child = spawn(process.execPath, [vitest, 'run', ...files, '--disable-console-intercept'], {
     cwd: project,
     stdio: 'inherit',
@@ -46,6 +49,7 @@ async function run(...names: string[]): Promise<boolean> {
       FUZZ_TWINS: share(CALLS_FOR_TWINS),
       FUZZ_STRANGERS: share(CALLS_FOR_STRANGERS),
       FUZZ_MANGLED: share(CALLS_FOR_MANGLED),
+      FUZZ_SEARCHES: share(CALLS_FOR_SEARCHES),
       FUZZ_POLLS: values.polls,
       ...(values.seed && { FUZZ_SEED: values.seed }),
     },
@@ -54,9 +58,9 @@ async function run(...names: string[]): Promise<boolean> {
   return code === 0;
 }
 
-const handlers = await run('abuse', 'hidden');
+const handlers = await run('fuzz/abuse', 'fuzz/hidden', 'search/oracle');
 // By itself, since it measures the processor.
-const strangers = await run('stranger');
+const strangers = await run('fuzz/stranger');
 // By itself, since clients that wait need all processors.
-const service = await run('gateway');
+const service = await run('fuzz/gateway');
 process.exitCode = handlers && strangers && service ? 0 : 1;

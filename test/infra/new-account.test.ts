@@ -91,7 +91,7 @@ describe('what is paid for by the hour', () => {
     const polled = [...template.all('AWS::Lambda::EventSourceMapping').keys()];
     return { secrets, keys, acls, polled };
   };
-  const polled = ['ExportTrigger', 'OutboxTrigger', 'SearchTrigger'];
+  const polled = ['ExportTrigger', 'OutboxTrigger'];
 
   test.each([
     [{}, { secrets: 0, keys: 0, acls: 0, polled }],
