@@ -5,6 +5,7 @@ import { COSTED } from './call-cost.ts';
 import type { CountRow } from './counts.ts';
 import type { FunctionRow } from './functions.ts';
 import type { Measured } from './measured.ts';
+import { isBudgeted } from './search.ts';
 import { importRatioOf, type Told } from './speed-tables.ts';
 import { figure, terminalTable } from './table.ts';
 
@@ -28,6 +29,7 @@ export const budgetRows = (measured: Measured): readonly BudgetRow[] => [
     judged(`CloudFormation resources, ${settings} of the settings`, designBudgets.resources, resources),
   ),
   ...exportRows(measured),
+  ...searchRows(measured),
   ...startRows(measured),
   ...wakeRows(measured),
   ...crowdRows(measured),
@@ -146,6 +148,23 @@ const exportRows = (measured: Measured): readonly BudgetRow[] =>
       peakMb,
       `${size}${figure(seconds)} s, runs: ${runs}`,
     );
+  });
+
+const searchRows = ({ search }: Measured): readonly BudgetRow[] =>
+  search.flatMap(({ rows }) => {
+    const budgeted = rows.filter(isBudgeted);
+    const { searchMessages, searchColdMs, searchWarmMs } = designBudgets;
+    const slowest = (time: 'coldMs' | 'warmMs', budget: number, where: string): readonly BudgetRow[] => {
+      const [top] = budgeted.toSorted((a, b) => b[time] - a[time]);
+      if (top === undefined) return [];
+      const size = top.messages === searchMessages ? '' : 'not as many as the budget is for; ';
+      const what = `ms, the first page of a search among ${figure(top.messages)} messages, ${where}`;
+      return [judged(what, budget, top[time], `${size}for ${top.what}`)];
+    };
+    return [
+      ...slowest('coldMs', searchColdMs, 'in a new process'),
+      ...slowest('warmMs', searchWarmMs, 'in one that searched before'),
+    ];
   });
 
 const startRows = ({ start }: Measured): readonly BudgetRow[] =>

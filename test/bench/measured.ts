@@ -4,6 +4,7 @@ import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';
 import type { HeldRow } from './held-polls.ts';
 import type { LoadRow } from './load.ts';
+import type { IndexRow, SearchRow } from './search.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
 
@@ -16,4 +17,5 @@ export interface Measured extends Counted {
   readonly start: readonly StartRow[];
   readonly stack: readonly StackRow[];
   readonly export: readonly ExportRow[];
+  readonly search: readonly { readonly index: IndexRow; readonly rows: readonly SearchRow[] }[];
 }

@@ -4,10 +4,10 @@
  *
  * - `--json` prints all of it as JSON instead.
  * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`,
- *   `start`, `stack`, `export`.
+ *   `start`, `stack`, `export`, `search`.
  * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
- * - `--messages 10000` exports so many instead of those that the budget is for.
+ * - `--messages 10000` exports so many, or searches among so many, instead of those that the budget is for.
  * - `--write` makes the pages in `docs/` from the counts; it needs both `counts` and `growth`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -28,7 +28,9 @@ import {
   deliveryTable,
   exportTable,
   functionTable,
+  indexTable,
   loadNotes,
+  searchTable,
   stackTable,
   startTable,
 } from './speed-tables.ts';
@@ -44,6 +46,7 @@ const SECTIONS = [
   'start',
   'stack',
   'export',
+  'search',
 ] as const;
 type Section = (typeof SECTIONS)[number];
 
@@ -111,6 +114,7 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
     held: sections.has('held') ? [await (await import('./held-polls.ts')).measureHeldPolls(clients)] : [],
     stack: sections.has('stack') ? (await import('./stack.ts')).measureStack() : [],
     export: sections.has('export') ? await exported() : [],
+    search: sections.has('search') ? [await searched()] : [],
   };
 }
 
@@ -137,6 +141,11 @@ async function delivery(): Promise<readonly DeliveryRow[]> {
 async function exported(): Promise<readonly ExportRow[]> {
   const { measureExport } = await import('./export.ts');
   return measureExport(messages, (step, seconds) => console.error(`${step}: ${figure(seconds)} s`));
+}
+
+async function searched(): Promise<Measured['search'][number]> {
+  const { measureSearch } = await import('./search.ts');
+  return measureSearch(messages, (step, seconds) => console.error(`${step}: ${figure(seconds)} s`));
 }
 
 const right = (...heads: readonly string[]) => heads.map((head) => ({ head, figures: true }));
@@ -194,7 +203,8 @@ function printOperations({ counts, load, functions }: Measured): void {
   );
 }
 
-function printOthers({ growth, load, delivery, functions, start, stack, export: exports }: Measured): void {
+function printOthers(measured: Measured): void {
+  const { growth, load, delivery, functions, start, stack, export: exports, search } = measured;
   if (growth.length > 0) {
     const sizes = [...new Set(growth.map(({ size }) => size))].map(figure).join(' / ');
     print(
@@ -217,6 +227,7 @@ function printOthers({ growth, load, delivery, functions, start, stack, export: 
     ...(start.length > 0 ? [startTable(start)] : []),
     ...(stack.length > 0 ? [stackTable(stack)] : []),
     ...(exports.length > 0 ? [exportTable(exports)] : []),
+    ...search.flatMap(({ index, rows }) => [indexTable(index), searchTable(rows)]),
   ];
   for (const { title, table } of told) print(title, table);
 }

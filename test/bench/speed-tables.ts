@@ -3,6 +3,7 @@ import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';
 import type { LoadRow } from './load.ts';
+import type { IndexRow, SearchRow } from './search.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
 import { type Column, figure, terminalTable } from './table.ts';
@@ -129,6 +130,26 @@ export const exportTable = (rows: readonly ExportRow[]): Told => ({
     right('messages', 'runs', 's', 'peak MB', 'archive bytes', 'files'),
     rows.map(({ messages, runs, seconds, peakMb, archiveBytes, files }) => [
       ...[messages, runs, seconds, peakMb, archiveBytes, files],
+    ]),
+  ),
+});
+
+/** What it takes to index the messages of a large organization. */
+export const indexTable = ({ messages, runs, seconds, peakMb, segments, bytes }: IndexRow): Told => ({
+  title: 'The search index of all messages, by its worker in a process of its own.',
+  table: terminalTable(right('messages', 'runs', 's', 'peak MB', 'segments', 'bytes'), [
+    [messages, runs, seconds, peakMb, segments, bytes],
+  ]),
+});
+
+/** How long searches take. */
+export const searchTable = (rows: readonly SearchRow[]): Told => ({
+  title:
+    'Searches, ms until the first page (medians), in a new process with loading its code, and in one that searched before.',
+  table: terminalTable(
+    [{ head: 'for' }, ...right('messages', 'found', 'new', 'before', 'processor, new', 'before')],
+    rows.map(({ what, messages, found, coldMs, warmMs, coldCpuMs, warmCpuMs }) => [
+      ...[what, messages, found, coldMs, warmMs, coldCpuMs, warmCpuMs],
     ]),
   ),
 });

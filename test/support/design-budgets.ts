@@ -32,6 +32,10 @@ export const designBudgets = {
   /** Messages of an export, and the memory (MB) that it may take. */
   exportMessages: 250_000,
   exportMb: 256,
+  /** Messages among which one searches, and until the first page (ms), in a container that searched before and in a new one. */
+  searchMessages: 250_000,
+  searchWarmMs: 150,
+  searchColdMs: 1_500,
   /** Seconds until `npm start` is ready. */
   startSeconds: 6,
   /** Milliseconds from a commit until a blocked poll wakes. */

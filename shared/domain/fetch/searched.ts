@@ -62,7 +62,8 @@ export function searched(
     const [messages] = await Promise.all([
       loadMessages(reader.table, reader.realm, ids),
       ids.length > 0 && reader.stars(Math.min(...ids), Math.max(...ids)),
-      ...found.flatMap(({ id, hit }) => [reader.reactions(id), hit && reader.loadContext(hit)]),
+      ...ids.map((id) => reader.reactions(id)),
+      ...found.map((each) => 'conversation' in each && reader.loadContext(each)),
     ]);
     // What moved since it was indexed is judged by its present place.
     const heads = messages.filter(wish.hit);

@@ -1,22 +1,18 @@
 import type { Objects } from '../../kernel/outside.ts';
 import type { RangeRequest } from '../../model/message/load.ts';
 import { loadFile, loadList, type SegmentEntry, type SegmentList } from './pointer.ts';
-import { type Hit, type HitRange, Segment, type Wish } from './segment.ts';
+import { type Hit, Segment, type Wish } from './segment.ts';
 import type { SearchState } from './tail.ts';
 
 /** The index cannot be used as it is: an object is lost or damaged. The worker must look after it. */
 export class IndexDamaged extends Error {
   constructor(name: string) {
-    super(`the object ${name} of the search index is lost or damaged`);
-    this.name = 'IndexDamaged';
+    super(`${name} is lost or damaged`);
   }
 }
 
-/** A message that may match, and what the index knows of it: nothing if it changed since. */
-export interface Candidate {
-  readonly id: number;
-  readonly hit?: Hit;
-}
+/** A message that may match: what the index knows of it, or only its id if it changed since. */
+export type Candidate = Hit | Pick<Hit, 'id'>;
 
 /** Messages that may match, nearest first. */
 export interface Candidates {
@@ -101,31 +97,19 @@ const FIRST_WAVE = 4;
 export const segmentIndex = (objects: Objects, cache: SegmentCache, state: SearchState): SearchIndex => ({
   async candidates(wish, range) {
     const { from, to, side, limit } = range;
-    const inRange = (id: number): boolean => from <= id && id <= to;
+    const changed = new Set(state.changed);
+    const isWanted = (hit: Hit): boolean => !changed.has(hit.id) && wish.hit(hit);
+    const indexed = await searchSegments(objects, cache, state, { ...wish, hit: isWanted }, range);
+    const end = indexed.until ?? (side === 'older' ? from : to);
+    const [lowest, highest] = side === 'older' ? [end, to] : [from, end];
     const fresh: readonly Candidate[] = [
-      ...state.sent
-        .filter((message) => wish.place(message) && wish.hit(message))
-        .map((hit) => ({ id: hit.id, hit })),
+      ...state.sent.filter((message) => wish.place(message) && wish.hit(message)),
       ...state.changed.map((id) => ({ id })),
-    ].filter(({ id }) => inRange(id));
-    const isFresh = new Set([...state.sent.map(({ id }) => id), ...state.changed]);
-    const indexed = await searchSegments(
-      objects,
-      cache,
-      state,
-      wish,
-      range,
-      (hit) => !isFresh.has(hit.id) && wish.hit(hit),
-    );
-    const end = indexed.until;
-    const isSearched = (id: number): boolean =>
-      end === undefined || (side === 'older' ? id >= end : id <= end);
-    const found = [...fresh.filter(({ id }) => isSearched(id)), ...indexed.found].sort((a, b) =>
-      side === 'older' ? b.id - a.id : a.id - b.id,
-    );
+    ].filter(({ id }) => lowest <= id && id <= highest);
+    const found = [...fresh, ...indexed.found].sort((a, b) => (side === 'older' ? b.id - a.id : a.id - b.id));
     return found.length > limit
       ? { found: found.slice(0, limit), until: found[limit - 1]?.id }
-      : { found, until: end };
+      : { ...indexed, found };
   },
 });
 
@@ -133,23 +117,22 @@ async function searchSegments(
   objects: Objects,
   cache: SegmentCache,
   { pointer }: SearchState,
-  wish: Wish,
-  { from, to, side, limit }: RangeRequest,
-  isWanted: (hit: Hit) => boolean,
+  wish: IndexWish,
+  { limit, ...range }: RangeRequest,
 ): Promise<Candidates> {
+  const { from, to, side } = range;
   const { segments } = await cache.list(objects, pointer);
   const inRange = segments.filter(({ first, last }) => first <= to && last >= from);
   const ordered = side === 'older' ? inRange.reverse() : inRange;
-  const range: HitRange = { from, to, side };
-  const found: Candidate[] = [];
+  const found: Hit[] = [];
   for (let start = 0, wave = FIRST_WAVE; start < ordered.length; start += wave, wave *= 2) {
     const opened = await Promise.all(
       ordered.slice(start, start + wave).map((entry) => cache.segment(objects, entry)),
     );
     for (const segment of opened)
       for (const hit of segment.find(wish, range)) {
-        if (!isWanted(hit)) continue;
-        found.push({ id: hit.id, hit });
+        if (!wish.hit(hit)) continue;
+        found.push(hit);
         if (found.length === limit) return { found, until: hit.id };
       }
   }

@@ -115,7 +115,7 @@ export async function sweepSearch(outside: Outside, queues: Queues): Promise<voi
   if (first === undefined) return;
   outside.report({
     level: 'WARN',
-    message: 'the worker was not woken for the search index',
+    message: 'worker not woken for the search index',
     error: traceOf(first),
   });
   outside.count('WorkFailures', SEARCH_QUEUE, { failures: failures.length });

@@ -34,7 +34,7 @@ export interface Wish {
 }
 
 /** A range of ids, both ends included, and the side on which to begin: `older` begins with the largest. */
-export type HitRange = Omit<RangeRequest, 'limit'>;
+type HitRange = Omit<RangeRequest, 'limit'>;
 
 /** A segment that can be searched. */
 export class Segment {

@@ -25,7 +25,7 @@ export async function wakeSearch(
 ): Promise<void> {
   await wakeWorker(outside, queues.send(SEARCH_QUEUE, wakeUp, DELAY), {
     worker: 'export',
-    message: 'the worker was not woken for the search index',
+    message: 'worker not woken for the search index',
   });
 }
 
