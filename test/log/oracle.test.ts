@@ -46,7 +46,7 @@ async function listen(scene: Scene, client: Client): Promise<ReadEvent[]> {
   const { realm, world } = scene;
   const through = realm.container(world.around, world.clock);
   const heard: ReadEvent[] = [];
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 120_000;
   while (!heard.some(({ type }) => type === 'end')) {
     if (performance.now() > deadline) throw new Error(`heard no end after ${client.last}`);
     const reply = await client.ask({ dont_block: world.random() < 0.3 }, through);

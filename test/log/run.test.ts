@@ -153,9 +153,10 @@ describe('a hole that stays', () => {
   it('has its whole grace where what stands behind it was written long before it was seen', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 1);
+    // From before the write: it is no older than this clock says, however long it took.
+    const clock = stopped(reader);
     await say('after');
-    const late = GIVEN_UP - GRACE - 100;
-    const { at } = await seen(later(reader, late), start);
+    const { at } = await seen(clock(GIVEN_UP - GRACE), start);
     expect(await look(at(GRACE - 1), start)).toMatchObject({ head: start, ended: 'hole' });
     expect(said(await look(at(GRACE), start))).toEqual(['after']);
   });
@@ -163,8 +164,9 @@ describe('a hole that stays', () => {
   it('is filled at once by a reader that never saw it, when what stands behind it is old', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 1);
+    const clock = stopped(reader);
     await say('after');
-    expect(await look(later(reader, GIVEN_UP - 500), start)).toMatchObject({ head: start, ended: 'hole' });
+    expect(await look(clock(GIVEN_UP - 1), start)).toMatchObject({ head: start, ended: 'hole' });
     expect(said(await look(later(reader, GIVEN_UP), start))).toEqual(['after']);
   });
 
@@ -329,14 +331,15 @@ describe('an entry that is told with other items of its transaction', () => {
     await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type: 'access' }, true)], result: 0 }));
     await say('after');
     const firstSeen: FirstSeen = new Map();
-    const run = await look(later(reader, SETTLE * 5), start, firstSeen);
+    const clock = stopped(reader);
+    const run = await look(clock(SETTLE * 5), start, firstSeen);
     expect(said(run)).toEqual(['before']);
     expect(run.ended).toBe('settling');
-    expect((await look(later(reader, SETTLE * 5.5), run.head, firstSeen)).ended).toBe('settling');
-    expect(said(await look(later(reader, SETTLE * 7), run.head, firstSeen))).toEqual(['access', 'after']);
+    expect((await look(clock(SETTLE * 5.5), run.head, firstSeen)).ended).toBe('settling');
+    expect(said(await look(clock(SETTLE * 7), run.head, firstSeen))).toEqual(['access', 'after']);
     // Another reader has not known of it for as long.
-    expect((await look(later(reader, SETTLE * 7), run.head)).ended).toBe('settling');
-    expect(said(await look(later(reader, WHOLE), run.head))).toEqual(['access', 'after']);
+    expect((await look(clock(SETTLE * 7), run.head)).ended).toBe('settling');
+    expect(said(await look(clock(WHOLE), run.head))).toEqual(['access', 'after']);
   });
 
   it('settles beside others of its kind, so that a run of them takes no longer than one', async () => {
@@ -344,8 +347,9 @@ describe('an entry that is told with other items of its transaction', () => {
     for (const type of ['a', 'b', 'c', 'd'])
       await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type }, true)], result: 0 }));
     const firstSeen: FirstSeen = new Map();
-    expect((await look(later(reader, SETTLE * 5), start, firstSeen)).ended).toBe('settling');
-    expect(said(await look(later(reader, SETTLE * 6.5), start, firstSeen))).toEqual(['a', 'b', 'c', 'd']);
+    const clock = stopped(reader);
+    expect((await look(clock(SETTLE * 5), start, firstSeen)).ended).toBe('settling');
+    expect(said(await look(clock(SETTLE * 6.5), start, firstSeen))).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 
