@@ -16,7 +16,7 @@ import { project } from '../checks.ts';
 const TESTS = ['table', 'log', 'messages', 'events', 'subscriptions', 'fuzz/abuse', 'fuzz/hidden'].map(
   (name) => `test/${name}`,
 );
-const FUZZ_CALLS = '2000';
+const FUZZ_CALLS = '500';
 /** Milliseconds for one test: engines may be much slower than the bundled one. */
 const TEST_TIMEOUT = '180000';
 

@@ -4,7 +4,7 @@ import { handler as send } from '../../functions/messages/send.ts';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { doAddEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/change.ts';
-import { type Change, commit } from '../../shared/log/commit.ts';
+import { type Change, CommitTimeoutError, commit } from '../../shared/log/commit.ts';
 import { allocate, GRACE, type Log } from '../../shared/log/log.ts';
 import type { Entry } from '../../shared/log/slot.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
@@ -68,7 +68,10 @@ export interface Scene {
 }
 
 /** Faults that a writer cannot help: then it does not know what became of its commit. */
-const WEATHER = /TimeoutError|ThrottlingException|Transaction|cannot be filled|time was up/;
+const WEATHER = /TimeoutError|ThrottlingException|Transaction|cannot be filled/;
+
+const isWeather = (error: unknown): boolean =>
+  error instanceof CommitTimeoutError || (error instanceof Error && WEATHER.test(error.message));
 
 /** One writer, with a connection of its own, does one thing after the other. */
 export async function write(scene: Scene, name: string, deeds: readonly Deed[]): Promise<void> {
@@ -80,7 +83,7 @@ export async function write(scene: Scene, name: string, deeds: readonly Deed[]):
       const isDone = await carryOut(scene, writer, deed, content);
       if (isDone) scene.outcomes.push({ content, state: 'done' });
     } catch (error) {
-      if (!(error instanceof Error && WEATHER.test(error.message))) throw error;
+      if (!isWeather(error)) throw error;
       scene.outcomes.push({ content, state: 'unknown' });
     }
   }
