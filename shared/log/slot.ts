@@ -38,7 +38,7 @@ type Setting =
   | number
   | { readonly direct_members: readonly number[]; readonly direct_subgroups: readonly number[] };
 
-/** What decides who may know of a channel. The domain judges it (`channel-sight.ts`). */
+/** What decides who may know of a channel. `model/channel/access.ts` judges it. */
 export interface ChannelVisibility {
   readonly isPrivate: boolean;
   readonly isWebPublic: boolean;

@@ -6,7 +6,7 @@ import {
   checkPrivacyState,
   mayCreateChannels,
   type Privacy,
-} from '../../shared/model/channel/settings.ts';
+} from '../../shared/model/channel/channel.ts';
 import {
   type Role,
   roles,

@@ -17,9 +17,6 @@ import {
   channelGroupRules,
   checkChannelDescription,
   checkChannelName,
-} from '../../model/channel/channel.ts';
-import { accessFolderForChannel } from '../../model/channel/folder.ts';
-import {
   checkMakeWebPublic,
   checkPrivacyState,
   checkRetention,
@@ -27,7 +24,8 @@ import {
   checkTopicsPolicyName,
   mayCreateChannels,
   type Privacy,
-} from '../../model/channel/settings.ts';
+} from '../../model/channel/channel.ts';
+import { accessFolderForChannel } from '../../model/channel/folder.ts';
 import { checkChangedSettings } from '../../model/group/setting.ts';
 import { isAdministrator, isOwner, normalized, type Standing } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';

@@ -6,18 +6,16 @@ import {
   type ChannelCount,
   type ChannelGroupName,
   channelGroupRules,
-} from '../../model/channel/channel.ts';
-import { accessFolderForChannel, type Folder } from '../../model/channel/folder.ts';
-import { creationEvent } from '../../model/channel/object.ts';
-import { doSetChannelRetention } from '../../model/channel/retention.ts';
-import {
   checkMakeWebPublic,
   checkPrivacyState,
   checkRetention,
   checkSetTopicsPolicy,
   checkTopicsPolicyName,
   mayCreateChannels,
-} from '../../model/channel/settings.ts';
+} from '../../model/channel/channel.ts';
+import { accessFolderForChannel, type Folder } from '../../model/channel/folder.ts';
+import { creationEvent } from '../../model/channel/object.ts';
+import { doSetChannelRetention } from '../../model/channel/retention.ts';
 import { checkNewSettings, type SettingReferences } from '../../model/group/setting.ts';
 import { type GroupSetting, isAdministrator, isOwner } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';

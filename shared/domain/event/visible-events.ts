@@ -20,7 +20,16 @@ import { CREDENTIALS_CHANGED } from '../../model/user/api-key.ts';
 import { userObject } from '../../model/user/object.ts';
 import { isReadByMute } from '../../model/user/user.ts';
 import { expandedPayload, flagsIn } from './expansion.ts';
-import { isHarmless, type Listener, mayConcern, noteUnheard, onceFor } from './listener.ts';
+import {
+  accessSight,
+  isHarmless,
+  type Listener,
+  mayConcern,
+  noteUnheard,
+  onceFor,
+  type Sight,
+  userIdIn,
+} from './listener.ts';
 import { matchesNarrow } from './narrow.ts';
 import {
   deletionOfBoth,
@@ -31,7 +40,6 @@ import {
   withoutHiddenRecipients,
 } from './object.ts';
 import type { EventQueue } from './queue.ts';
-import { accessSight, type Sight, userIdIn } from './sight.ts';
 
 /** Size (bytes) at which a reply is full: a function's reply is limited to 6 MB. */
 const MAX_BYTES = 1_000_000;

@@ -2,7 +2,7 @@ import type { Environment } from '../../environment.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { accessMetadata } from '../../model/channel/access.ts';
-import { checkRetention, invalidWord } from '../../model/channel/settings.ts';
+import { checkRetention, invalidWord } from '../../model/channel/channel.ts';
 import { checkChangedSettings } from '../../model/group/setting.ts';
 import { type GroupSetting, groupsOf, isOwner, type Standing } from '../../model/permission/permission.ts';
 import {
