@@ -21,10 +21,11 @@ const groups = optional(ids('The IDs of user groups that new people become membe
 const withDefaults = optional(
   boolean('Whether to subscribe new people to the default channels too; default false.'),
 );
+const welcomeText = z.string().check(z.maxLength(8_000));
 const welcome = optional(
   text(
     'A message that each new person gets, in Markdown. Ignored unless the caller is an administrator.',
-    z.string().check(z.maxLength(8_000)),
+    welcomeText,
   ),
 );
 
@@ -140,4 +141,15 @@ export const resendInvite = endpoint({
     queues: [MAIL_OUT],
     settings: ['MAIL_DOMAIN'],
   },
+});
+
+export const testWelcome = endpoint({
+  id: 'realm.testWelcome',
+  route: 'POST /api/v1/realm/test_welcome_bot_custom_message',
+  source: 'companion facts 4.8',
+  description: 'Sends the caller the message that new people would get.',
+  access: 'administrator',
+  parameters: { welcome_message_custom_text: text('The message, in Markdown.', welcomeText) },
+  reply: z.object({ message_id: z.int() }),
+  needs: { table: writes },
 });

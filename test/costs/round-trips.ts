@@ -165,6 +165,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
 
   'realm.update': [3, 2],
   'realm.updateNewUserSettings': [3, 2],
+  'realm.testWelcome': [3, 3],
 
   'profileFields.create': [3, 2],
   'profileFields.list': [2, 1],

@@ -235,6 +235,7 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
     message_content_edit_limit_seconds: '3600',
     send_channel_events_messages: true,
   });
+  await recorder.ask('realm.testWelcome', owner, { welcome_message_custom_text: 'Nice that *you* are here' });
   await recorder.ask('realm.updateNewUserSettings', owner, { color_scheme: 2, presence_enabled: true });
   const { id: field_id } = await recorder.ask('profileFields.create', owner, {
     field_type: 1,

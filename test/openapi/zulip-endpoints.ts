@@ -113,7 +113,7 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
   'POST /api/v1/realm/profile_fields': offered,
   'DELETE /api/v1/realm/profile_fields/{field_id}': offered,
   'PATCH /api/v1/realm/profile_fields/{field_id}': offered,
-  'POST /api/v1/realm/test_welcome_bot_custom_message': absent(NOT_YET),
+  'POST /api/v1/realm/test_welcome_bot_custom_message': offered,
   'PATCH /api/v1/realm/user_settings_defaults': offered,
   'POST /api/v1/register': offered,
   'POST /api/v1/register_client_device': offered,

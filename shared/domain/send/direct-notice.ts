@@ -1,7 +1,7 @@
 import { chunksOf } from '../../chunks.ts';
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { commit, MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
+import { type Change, commit, MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
@@ -11,7 +11,7 @@ import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { inlineCode } from './notice.ts';
-import { type Draft, doSend, type SendToken, sentKey } from './send.ts';
+import { type Draft, doSend, type SendReply, type SendToken, sentKey } from './send.ts';
 import { directDelivery } from './target.ts';
 
 /** A direct message of the notice bot. */
@@ -92,6 +92,33 @@ const draftOf = (senderId: number, content: string, now: number): Draft => ({
   readBySender: false,
   now,
 });
+
+/** The conversation of the notice bot with a user. One round trip. */
+export async function loadNoticeConversation(
+  { table }: Pick<Outside, 'table'>,
+  realm: string,
+  noticeBotId: number,
+  to: number,
+) {
+  const people = peopleOf(noticeBotId, to);
+  const found = await table.get('conversation', { realm, conversation: directConversation(people) });
+  return { noticeBotId, people, found };
+}
+
+/** Sends a user a direct message of the notice bot, which takes one number. `now` is in milliseconds. */
+export const doSendNotice = (
+  realm: string,
+  { noticeBotId, people, found }: Awaited<ReturnType<typeof loadNoticeConversation>>,
+  content: string,
+  now: number,
+  numbers: readonly number[],
+): Change<SendReply> =>
+  doSend(
+    realm,
+    draftOf(noticeBotId, content, now),
+    directDelivery(realm, people, found, render(content, NOTHING_RESOLVED)),
+    numbers,
+  );
 
 /** At most one notice to an owner in this time (wire facts 3.5). */
 const INTERVAL_MS = 5 * 60_000;

@@ -103,6 +103,9 @@ export const organizationOperations: readonly Operation[] = [
     path: { user_group_id, user_id: userId },
   })),
   toGroup('userGroups.listSubgroups', 'member', true, () => ({})),
+  plain('realm.testWelcome', 'owner', (n) => ({
+    parameters: { welcome_message_custom_text: `Welcome ${n}` },
+  })),
   plain('realm.updateNewUserSettings', 'owner', (n) => ({ parameters: { web_font_size_px: 10 + (n % 40) } })),
   plain('realm.update', 'owner', (n) => ({ parameters: { description: `Those who make it ${n}` } })),
   {

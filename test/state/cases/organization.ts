@@ -24,6 +24,7 @@ import { handler as removeIcon } from '../../../functions/realm/removeIcon.ts';
 import { handler as removeLogo } from '../../../functions/realm/removeLogo.ts';
 import { handler as setIcon } from '../../../functions/realm/setIcon.ts';
 import { handler as setLogo } from '../../../functions/realm/setLogo.ts';
+import { handler as testWelcome } from '../../../functions/realm/testWelcome.ts';
 import { handler as updateRealm } from '../../../functions/realm/update.ts';
 import { handler as updateNewUserSettings } from '../../../functions/realm/updateNewUserSettings.ts';
 import { handler as removeAvatar } from '../../../functions/users/removeAvatar.ts';
@@ -82,6 +83,15 @@ export const organizationCases: readonly Case[] = [
       await settle();
       await done(realm, updateNewUserSettings, admin, { color_scheme: 1, web_home_view: 'recent' });
       await settle();
+    },
+  },
+  {
+    title: 'the welcome of new people is tried out by one administrator alone (companion facts 4.8)',
+    calls: [testWelcome],
+    run: async (realm) => {
+      const { settle } = await follow(realm);
+      await done(realm, testWelcome, realm.people.admin, { welcome_message_custom_text: 'Hello' });
+      expect(Object.keys(await settle())).toEqual(['admin']);
     },
   },
   {
