@@ -190,7 +190,6 @@ describe('the state of people', () => {
       can_create_streams: true,
       can_create_web_public_streams: false,
       avatar_url: expect.stringContaining('https://'),
-      enter_sends: true,
     });
   });
 
@@ -324,7 +323,7 @@ describe('the state of people', () => {
       'realm_user_settings_defaults',
     ]);
     expect(settings).toMatchObject({
-      enter_sends: true,
+      enter_sends: false,
       receives_typing_notifications: true,
       emojiset: 'google',
     });

@@ -69,20 +69,20 @@ describe('PATCH /settings', () => {
     const { member } = realm.people;
     const client = await givenClient(realm, member, { fetch_event_types: ['user_settings'] });
     const state = client.state.user_settings;
-    await set(realm, member, { enter_sends: false, color_scheme: 2, timezone: 'Europe/Berlin' });
-    await set(realm, member, { enter_sends: true, default_language: 'de' });
+    await set(realm, member, { enter_sends: true, color_scheme: 2, timezone: 'Europe/Berlin' });
+    await set(realm, member, { enter_sends: false, default_language: 'de' });
     for (const { type, property, value } of await client.poll()) {
       if (type === 'user_settings') state[property] = value;
     }
     expect(state).toEqual(await settingsOf(realm, member));
-    expect(state).toMatchObject({ enter_sends: true, color_scheme: 2, timezone: 'Europe/Berlin' });
+    expect(state).toMatchObject({ enter_sends: false, color_scheme: 2, timezone: 'Europe/Berlin' });
   });
 
   it('sends no event for values that stay the same, and lists what it does not know (wire facts 1.1)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
-    const parameters = { enter_sends: true, color_scheme: 1, dense_mode: true, zoom: 'x' };
+    const parameters = { enter_sends: false, color_scheme: 1, dense_mode: true, zoom: 'x' };
     const { body } = await set(realm, member, parameters);
     expect(body).toMatchObject({ ignored_parameters_unsupported: ['dense_mode', 'zoom'] });
     expect(await told(realm, before)).toEqual([]);
@@ -151,7 +151,7 @@ describe('PATCH /settings', () => {
     const { member } = realm.people;
     const before = await lastNumber(realm);
     const reply = await set(realm, member, {
-      enter_sends: false,
+      enter_sends: true,
       starred_message_counts: false,
       ...parameters,
     });
@@ -162,15 +162,15 @@ describe('PATCH /settings', () => {
 
   it('is for people', async () => {
     const realm = await newRealm();
-    expect(answer(await set(realm, realm.people.bot, { enter_sends: false }))).toEqual([400, 'BAD_REQUEST']);
+    expect(answer(await set(realm, realm.people.bot, { enter_sends: true }))).toEqual([400, 'BAD_REQUEST']);
     expect(answer(await realm.call(update, undefined, {}))).toEqual([401, 'UNAUTHORIZED']);
-    expect((await set(realm, realm.people.guest, { enter_sends: false })).status).toBe(200);
+    expect((await set(realm, realm.people.guest, { enter_sends: true })).status).toBe(200);
   });
 
   it('leaves both of two changes at once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
-    const changes = [{ enter_sends: false }, { color_scheme: 3 }, { hide_ai_features: true }];
+    const changes = [{ enter_sends: true }, { color_scheme: 3 }, { hide_ai_features: true }];
     const replies = await Promise.all(changes.map((change) => set(realm.container(), member, change)));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await settingsOf(realm, member)).toMatchObject(Object.assign({}, ...changes));
@@ -198,18 +198,18 @@ describe('PATCH /settings', () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const container = realm.container(mishaps({ transact: [mishap] }));
-    expect((await set(container, realm.people.member, { enter_sends: false })).status).toBe(200);
+    expect((await set(container, realm.people.member, { enter_sends: true })).status).toBe(200);
     expect(await told(realm, before)).toHaveLength(1);
   });
 
   it('keeps its budget: 3 round trips cold, 2 warm, with every setting at once', async () => {
     const realm = await newRealm();
     const container = realm.container();
-    await set(container, realm.people.member, { enter_sends: false });
+    await set(container, realm.people.member, { enter_sends: true });
     expect(container.meter.roundTrips).toBe(3);
     container.meter.reset();
     const flags = Object.entries(defaultUserSettings).filter(([, value]) => typeof value === 'boolean');
-    const turned = Object.fromEntries(flags.map(([name, value]) => [name, name === 'enter_sends' || !value]));
+    const turned = Object.fromEntries(flags.map(([name, value]) => [name, name !== 'enter_sends' && !value]));
     await set(container, realm.people.member, { ...turned, full_name: 'Another', timezone: 'Asia/Tokyo' });
     expect(container.meter.roundTrips).toBe(2);
   });

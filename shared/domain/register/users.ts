@@ -28,10 +28,9 @@ import { once, type Sections, type StateContext, type StateRequest } from './sec
 /** The users whom the caller may see, and the caller. */
 async function userSection(context: StateContext): Promise<object> {
   const { outside, caller, clientGravatar, capabilities } = context;
-  const [users, visible, own, profile] = await Promise.all([
+  const [users, visible, profile] = await Promise.all([
     context.users(),
     context.visibleUsers(),
-    ownFields(context),
     loadProfiles(outside.table, caller.realmId, undefined),
   ]);
   // Clients that need a complete list get the others without personal data (wire facts 14.1).
@@ -47,7 +46,7 @@ async function userSection(context: StateContext): Promise<object> {
     realm_users: listed.filter((user) => user.is_active && !user.is_system_bot),
     realm_non_active_users: listed.filter((user) => !user.is_active && !user.is_system_bot),
     cross_realm_bots: listed.filter((user) => user.is_system_bot),
-    ...own,
+    ...ownFields(context),
   };
 }
 
@@ -74,9 +73,8 @@ export async function loadVisibleUsers({
 type Permission = keyof { [K in keyof RealmSettings as K extends `can_${string}` ? K : never]: unknown };
 
 /** The fields about the caller, who is in the list of users too. */
-async function ownFields(context: StateContext): Promise<object> {
+function ownFields(context: StateContext): object {
   const { user, standing, realm } = context.caller;
-  const { enter_sends } = await context.settings();
   const may = (permission: Permission): boolean => holds(standing, realm.settings[permission]);
   const canCreate = {
     can_create_public_streams: may('can_create_public_channel_group'),
@@ -100,7 +98,6 @@ async function ownFields(context: StateContext): Promise<object> {
     can_create_streams: Object.values(canCreate).some(Boolean),
     can_subscribe_other_users: may('can_add_subscribers_group'),
     can_invite_others_to_realm: mayInvite(context.caller),
-    enter_sends,
   };
 }
 
