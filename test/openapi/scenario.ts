@@ -293,7 +293,6 @@ async function carry(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('push.removeApnsToken', member, { token: 'YXBwbGU=' });
   await recorder.ask('push.addFcmToken', member, { token: 'android' });
   await recorder.ask('push.removeFcmToken', member, { token: 'android' });
-  await recorder.ask('calls.createBigBlueButton', member, { meeting_name: 'lunch' });
   await invitePeople(realm, recorder);
   await recorder.ask('users.regenerateKey', member);
   const password = 'twelve grey herons';
