@@ -116,7 +116,7 @@ const refusals: Readonly<Record<Exclude<Code, 'INTERNAL_SERVER_ERROR'>, Refusal>
     errors: [['ada@example.com', 'This address already has an account.', false]],
     sent: true,
   }),
-  CHANNEL_ALREADY_EXISTS: refusal('channelExists', { name: 'design' }),
+  CHANNEL_ALREADY_EXISTS: refusal('channelExists', { name: 'general' }),
   STREAM_DOES_NOT_EXIST: refusal('channelDoesNotExist', { name: 'sailing' }),
   CANNOT_DEACTIVATE_LAST_USER: refusal('lastOwnerStays'),
   CANNOT_ADMINISTER_CHANNEL: refusal('cannotAdministerChannel'),

@@ -57,6 +57,7 @@ describe('the errors that the document shows', () => {
     await meets('NONEXISTENT_SUBDOMAIN', 'users.getOwn', member, {}, {}, 'nowhere.test');
     await meets('UNAUTHORIZED_PRINCIPAL', 'channelFolders.create', member, { name: 'Product' });
     await meets('UNAUTHORIZED_PRINCIPAL.owner', 'domains.add', admin, { domain: 'example.org' });
+    await meets('CHANNEL_ALREADY_EXISTS', 'channels.create', member, { name: 'general', subscribers: [] });
     await meets('STREAM_DOES_NOT_EXIST', 'messages.send', member, { ...message, to: 'sailing' });
     await meets('BAD_NARROW', 'messages.list', member, {
       anchor: 'newest',
