@@ -44,7 +44,7 @@ export const passwordRequestPage = (
             button('Send the link'),
           ]),
         ]
-      : html`<p>This service sends no mail. Ask an administrator of your organization for a link to choose a new password.</p>`,
+      : html`<p>This service sends no mail. The operator of the service can make you a link to choose a new password.</p>`,
     html`<p class="after"><a href="${site.root}/login/">Back to the sign-in</a></p>`,
   ],
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   const lanes = Array.from({ length: 4 }, (_, lane) => writes.filter((_, i) => i % 4 === lane));
   await Promise.all(lanes.map((lane) => put(realm, lane)));
-}, 60_000);
+}, 120_000);
 
 /** Calls a function as the gateway does; what comes back is what Lambda must take. */
 async function answered(handler: Served, parameters: Record<string, string>, encoding?: string) {

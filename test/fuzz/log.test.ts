@@ -99,6 +99,6 @@ test(`neither words nor keys nor addresses come into the log, whatever fails, an
   // Something did fail at each of them that looks at who calls, and a good part of the requests did carry words.
   expect(silent).toEqual([]);
   expect(requestsWithMark).toBeGreaterThan(FAILING.length * 10);
-}, 60_000);
+}, 120_000);
 
 const textOf = (body: string | null): string => Buffer.from(body ?? '', 'base64').toString('latin1');

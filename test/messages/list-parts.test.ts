@@ -92,7 +92,7 @@ describe('GET /messages: what a message has (companion facts 1.14)', () => {
     expect(body.messages).toEqual([]);
     expect([body.found_oldest, body.history_limited]).toEqual([true, true]);
     expect(container.meter.readUnits).toBeLessThan(4_500);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('GET /messages: sets of channels', () => {
@@ -228,7 +228,7 @@ describe('GET /messages: people and mutes', () => {
       (await fetched(realm, admin, { anchor: 'first_unread', num_before: 0 })).body.anchor;
     expect(await ask()).toBe(heard);
     expect(await ask()).toBe(heard);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('GET /messages: with', () => {

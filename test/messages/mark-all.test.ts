@@ -60,7 +60,7 @@ describe('POST /mark_all_as_read (companion facts 1.12)', () => {
     expect((await realm.call(markAll, admin)).body).toMatchObject({ complete: true });
     expect(await unread(realm, admin)).toEqual([]);
     expect(await client.poll()).toMatchObject([{ messages: [], all: true }]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('POST /mark_stream_as_read (companion facts 1.12)', () => {

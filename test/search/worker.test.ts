@@ -147,7 +147,7 @@ describe('the search worker', () => {
     ]);
     expect(await foundInSegments(realm, 'word')).toEqual(Array.from({ length: 8_252 }, (_, i) => 1_001 + i));
     expect(await foundInSegments(realm, 'apples')).toEqual([ids[0], ids[1]]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('runs of the search worker that meet trouble', () => {

@@ -114,7 +114,7 @@ describe('bounded steps', () => {
     expect(sizes.length).toBeLessThanOrEqual(40);
     // The message, its entries in two indexes, and a share of what is told and kept of its topic.
     expect(busy.meter.writeUnits / 1_000).toBeLessThan(8);
-  }, 60_000);
+  }, 120_000);
 
   it('the largest conversations and the most edited messages still fit into one', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
