@@ -1,22 +1,14 @@
-import { doArrive, isArrival, loadOnline } from '../../shared/domain/presence/arrival.ts';
+import { doArrive, isArrival, loadPing } from '../../shared/domain/presence/arrival.ts';
 import {
   legacyPresences,
   neverActiveIds,
   shownPresences,
   slimPresences,
 } from '../../shared/domain/presence/object.ts';
-import {
-  isRecent,
-  loadPresence,
-  loadPresences,
-  recordPing,
-  seconds,
-  updateId,
-} from '../../shared/domain/presence/presence.ts';
+import { isRecent, recordPing, seconds, updateId } from '../../shared/domain/presence/presence.ts';
 import { updatePresence } from '../../shared/endpoints/presence.ts';
 import { dropHiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { loadUsersById } from '../../shared/model/user/principals.ts';
-import { settingsOf } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(updatePresence, {
@@ -26,15 +18,8 @@ export const handler = serve(updatePresence, {
     /** Only later updates are returned; undefined for all. */
     since: last === -1 ? undefined : last,
   }),
-  load: async ({ input: { since, ping_only: pingOnly }, outside: { table, now: clock }, realm, userId }) => {
-    const now = seconds(clock());
-    const [settings, own, others] = await Promise.all([
-      table.get('settings', { realm, userId }),
-      loadPresence(table, realm, userId, now),
-      pingOnly ? loadOnline(table, realm, now) : loadPresences(table, realm, since, now),
-    ]);
-    return { now, settings: settingsOf(settings), own, others };
-  },
+  load: ({ input, outside: { table, now }, realm, userId }) =>
+    loadPing(table, realm, userId, input, seconds(now())),
   run: async ({ input, caller, outside, realm, userId, commit }, { now, settings, own, ...loaded }) => {
     const { status, ping_only: pingOnly, isSlim, since, history_limit_days: days } = input;
     const isOff = caller.realm.settings.presence_disabled;

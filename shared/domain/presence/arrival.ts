@@ -1,9 +1,11 @@
 import type { Change } from '../../log/commit.ts';
-import type { User } from '../../model/user/user.ts';
+import { settingsOf, type User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
 import { presenceEvent } from './event.ts';
 import {
   eventuallyConsistent,
+  loadPresence,
+  loadPresences,
   type OwnPresence,
   type PingStatus,
   type Presence,
@@ -22,8 +24,27 @@ const AWAY_SECONDS = 300;
  */
 const MAX_ONLINE = 100;
 
+/**
+ * Loads what a ping at `now` (seconds) depends on: the user's settings and presence, and the presences that changed after
+ * `since`; with `ping_only` those of users who are online. One round trip.
+ */
+export async function loadPing(
+  table: Table,
+  realm: string,
+  userId: number,
+  { since, ping_only: pingOnly }: { readonly since: number | undefined; readonly ping_only?: boolean },
+  now: number,
+) {
+  const [settings, own, others] = await Promise.all([
+    table.get('settings', { realm, userId }),
+    loadPresence(table, realm, userId, now),
+    pingOnly ? loadOnline(table, realm, now) : loadPresences(table, realm, since, now),
+  ]);
+  return { now, settings: settingsOf(settings), own, others };
+}
+
 /** Presences of users who are online, at least one more than may be if there are so many. One round trip. */
-export async function loadOnline(table: Table, realm: string, now: number): Promise<Presence[]> {
+async function loadOnline(table: Table, realm: string, now: number): Promise<Presence[]> {
   const slot = slotOf(now);
   const range = { limit: MAX_ONLINE + 1, ...eventuallyConsistent };
   const pages = await Promise.all([
