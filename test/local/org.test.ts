@@ -11,8 +11,10 @@ import { runCommand } from '../../infra/org/command.ts';
 import { tableDefinition } from '../../infra/table-schema.ts';
 import { setPasswordByLink } from '../../shared/domain/account/password-link.ts';
 import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
+import { loadPointer } from '../../shared/domain/search/pointer.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
 import { keysOf } from '../../shared/model/user/api-key.ts';
+import { key } from '../../shared/table/keys.ts';
 import type { Person } from '../support/realm.ts';
 import { newService, type TestService, whoIs } from '../support/service.ts';
 import { temporaryFolder } from './sample-cloud.ts';
@@ -168,6 +170,12 @@ describe('npm run org', () => {
     expect(nobody).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no account') });
     const set = await org(['set-host', '--org', 'main', '--host', 'chat.test', ...deployed()]);
     expect(set).toEqual({ code: 0, stdout: '', stderr: "'Acme' (ID main) answers at *, chat.test.\n" });
+    const { table } = service.outside;
+    const pointer = { until: 1, at: 1, messages: 1, claim: 1, leased: 0, clean: 1 };
+    await table.put(key('searchIndex', { realm: 'main' }), pointer);
+    const rebuild = await org(['rebuild-search', '--org', 'main', ...deployed()]);
+    expect(rebuild).toMatchObject({ code: 0, stderr: expect.stringContaining("'Acme' will be rebuilt") });
+    expect(await loadPointer(table, 'main')).toMatchObject({ isVoid: true, claim: 2 });
     const list = await org(['list', ...deployed()]);
     expect(list.stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
       ['ID', 'NAME', 'CREATED', 'HOSTS'],
