@@ -15,7 +15,8 @@ interface Check {
 /** The root of the project. */
 export const project = join(import.meta.dirname, '..');
 
-const cache = (name: string) => `node_modules/.cache/parlance/${name}`;
+/** Where the next run finds what it may reuse, from the root of the project. */
+export const cache = (name: string) => `node_modules/.cache/parlance/${name}`;
 
 /** What `npm run check` and `npm test` check: types, lint, dead code and layers. */
 const checks: readonly Check[] = [

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { everyEndpoint as endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/workers.ts';
-import { project, runChecks } from './checks.ts';
+import { cache, project, runChecks } from './checks.ts';
 import { failingRules, readLedger, summary, type TestReport } from './spec/ledger.ts';
 import { rules } from './spec/rules.ts';
 import { GRANTS_FOLDER } from './support/grants.ts';
@@ -55,7 +55,7 @@ async function checked(): Promise<Count[]> {
 
 /** Builds the service once, for all tests that start it. If that fails, each of them tries, and says what is wrong. */
 async function assemble(): Promise<void> {
-  const assembly = join(folder, 'assembly');
+  const assembly = join(project, cache('assembly'));
   await assembleUsual(assembly).then(
     () => {
       process.env[ASSEMBLY] = assembly;
