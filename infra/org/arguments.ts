@@ -71,6 +71,12 @@ const verbs = {
     needs: [],
     takes: ['host', 'remove', 'org'],
   },
+  deactivate: {
+    says: 'takes an organization out of service, which refuses every request of it; nothing is deleted',
+    needs: ['org'],
+    takes: [],
+  },
+  reactivate: { says: 'puts a deactivated organization back into service', needs: ['org'], takes: [] },
   'rebuild-search': {
     says: 'rebuilds the search index from the messages (infra/RUNBOOK.md)',
     needs: [],

@@ -7,6 +7,7 @@ import {
 import { makePasswordLink } from '../../shared/domain/account/password-link.ts';
 import { createOrganization } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
+import { setInService } from '../../shared/domain/realm-edit/service.ts';
 import { voidIndex } from '../../shared/domain/search/run.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
 import { ANY_HOST, addressOf, type Hosts, type Organization } from '../../shared/model/realm/hosts.ts';
@@ -93,6 +94,9 @@ export const verbs: Readonly<
     return { notes: [`'${organization.name}' (ID ${organization.realm}) answers at ${hosts.join(', ')}.`] };
   },
 
+  deactivate: (service, given) => inService(service, given, false),
+  reactivate: (service, given) => inService(service, given, true),
+
   async 'rebuild-search'({ outside }, given) {
     const organization = await accessOrganizationOf(outside.table, given.org);
     await voidIndex(outside, organization.realm);
@@ -110,6 +114,14 @@ export const verbs: Readonly<
     return { notes: [] };
   },
 };
+
+/** Takes an organization out of service, or puts it back. */
+async function inService({ outside }: ReachedService, given: Given, isInService: boolean): Promise<Told> {
+  const { name, realm } = await accessOrganizationOf(outside.table, given.org);
+  const state = isInService ? 'in service' : 'out of service';
+  const isChanged = await setInService(outside, realm, isInService);
+  return { notes: [`'${name}' (ID ${realm}) is ${state}${isChanged ? '' : ' already'}.`] };
+}
 
 function roleNamed(name: string): Role {
   if (Object.hasOwn(roles, name)) return roles[name as keyof typeof roles];

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini';
 import { endpoint, writes } from './endpoint.ts';
-import { boolean, groupChange, integer, optional, text } from './parameter.ts';
+import { boolean, groupChange, integer, json, optional, text } from './parameter.ts';
 
 const flag = (description: string) => optional(boolean(description));
 const limit = (description: string) => optional(text(`${description} Seconds, or \`unlimited\`.`));
@@ -85,4 +86,22 @@ export const updateRealm = endpoint({
     table: [...writes, 'DeleteItem', 'ConditionCheckItem'],
     settings: ['ZOOM_CLIENT_ID', 'WEBEX_CLIENT_ID', 'BIG_BLUE_BUTTON_URL'],
   },
+});
+
+export const deactivateRealm = endpoint({
+  id: 'realm.deactivate',
+  route: 'POST /api/v1/realm/deactivate',
+  source: 'companion facts 4.8',
+  description:
+    'Takes the organization out of service: every request is refused until the operator puts it back. Nothing is deleted.',
+  access: 'owner',
+  parameters: {
+    deletion_delay_days: optional(
+      json(
+        'Days until all data is deleted. Only null is taken, which means never.',
+        z.nullable(z.int().check(z.minimum(0))),
+      ),
+    ),
+  },
+  needs: { table: writes },
 });

@@ -51,13 +51,17 @@ const everywhere: readonly ErrorCode[] = [
   'REQUEST_VARIABLE_MISSING',
   'REQUEST_CONFUSING_VAR',
   'UNAUTHORIZED',
+  'REALM_DEACTIVATED',
   'NONEXISTENT_SUBDOMAIN',
 ];
+
+/** Those that only a caller with a key can get. */
+const ofCallers: ReadonlySet<ErrorCode> = new Set(['UNAUTHORIZED', 'REALM_DEACTIVATED']);
 
 /** Every code that an endpoint can return: its own, those that follow from who may call, and the common ones. */
 export const codesOf = ({ errors, access }: Pick<Endpoint, 'errors' | 'access'>): readonly ErrorCode[] => [
   ...new Set([
-    ...everywhere.filter((code) => access !== 'anyone' || code !== 'UNAUTHORIZED'),
+    ...everywhere.filter((code) => access !== 'anyone' || !ofCallers.has(code)),
     ...(access === 'administrator' || access === 'owner' ? (['UNAUTHORIZED_PRINCIPAL'] as const) : []),
     ...errors,
   ]),

@@ -1,5 +1,6 @@
 import type { DemoName } from '../../infra/local/demo.ts';
 import { addKey } from '../../shared/domain/account/api-key.ts';
+import { setInService } from '../../shared/domain/realm-edit/service.ts';
 import { handlers } from '../support/handlers.ts';
 import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { Call, Operation, Request } from './operation.ts';
@@ -34,6 +35,10 @@ export async function asked(
   if (as && endpoint === 'apiKeys.revoke') {
     const { outside, realm } = container.container();
     people[as] = { ...people[as], apiKey: await addKey(outside, realm, people[as].email, 'another device') };
+  }
+  // Other operations follow in the same organization.
+  if (endpoint === 'realm.deactivate') {
+    await setInService(container.container().outside, container.realm, true);
   }
   await after?.(endpoint);
   return reply;

@@ -186,6 +186,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'domains.update': [3, 2],
   'domains.remove': [3, 2],
 
+  'realm.deactivate': [3, 2],
   'users.setAvatar': [3, 2],
   'users.removeAvatar': [3, 2],
   'realm.setIcon': [3, 2],

@@ -44,6 +44,6 @@ describe('the caller', () => {
     await expect(callerOf(realm, member)).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
     await expect(callerOf(realm, guest)).resolves.toMatchObject({ user: { userId: guest.userId } });
     await realm.outside.table.update(key('realm', { realm: realm.realm }), { set: { deactivated: true } });
-    await expect(callerOf(realm, guest)).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+    await expect(callerOf(realm, guest)).rejects.toMatchObject({ code: 'REALM_DEACTIVATED', status: 401 });
   });
 });

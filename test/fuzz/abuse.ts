@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
+import { setInService } from '../../shared/domain/realm-edit/service.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
@@ -132,6 +133,8 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
     ) ??
     // What the log tells, workers included, it tells to operators, who may know none of it.
     leakOf(world.secrets, reports.join('\n'), '', undefined);
+  // Whoever calls next is to find the organization in service.
+  if (endpoint.id === 'realm.deactivate') await setInService(realm.outside, realm.realm, true);
   if (answer.statusCode < 400) learn(world, actor, draft, sent, answer, text);
   const reply = [text.slice(0, 500), ...reports].join('\n  ');
   return { what: `${endpoint.id} ${answer.statusCode}`, fault, request, reply };

@@ -176,6 +176,16 @@ describe('npm run org', () => {
     const rebuild = await org(['rebuild-search', '--org', 'main', ...deployed()]);
     expect(rebuild).toMatchObject({ code: 0, stderr: expect.stringContaining("'Acme' will be rebuilt") });
     expect(await loadPointer(table, 'main')).toMatchObject({ isVoid: true, claim: 2 });
+    const state = (verb: string) => org([verb, '--org=main', ...deployed()]);
+    for (const note of ['is out of service', 'is out of service already'])
+      expect(await state('deactivate')).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: `'Acme' (ID main) ${note}.\n`,
+      });
+    expect(await whoIs(service, 'chat.test', accountIn(rotated.stdout))).toBe(401);
+    expect((await state('reactivate')).stderr).toBe("'Acme' (ID main) is in service.\n");
+    expect(await whoIs(service, 'chat.test', accountIn(rotated.stdout))).toMatchObject({ name: 'Bo' });
     const list = await org(['list', ...deployed()]);
     expect(list.stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
       ['ID', 'NAME', 'CREATED', 'HOSTS'],

@@ -303,6 +303,7 @@ async function carry(realm: TestRealm, recorder: Recorder): Promise<void> {
   await recorder.ask('users.deactivateOwn', realm.people.guest);
   await recorder.ask('apiKeys.list', moderator);
   await recorder.ask('apiKeys.revoke', moderator, { key: 'first' });
+  await recorder.ask('realm.deactivate', owner);
 }
 
 /** Invitations by mail and by link. */

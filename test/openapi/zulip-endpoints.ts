@@ -86,7 +86,7 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
   'PATCH /api/v1/navigation_views/{fragment+}': offered,
   'GET /api/v1/openapi.json': ours,
   'PATCH /api/v1/realm': offered,
-  'POST /api/v1/realm/deactivate': absent(NOT_YET),
+  'POST /api/v1/realm/deactivate': offered,
   'GET /api/v1/realm/domains': offered,
   'POST /api/v1/realm/domains': offered,
   'DELETE /api/v1/realm/domains/{domain}': offered,

@@ -76,7 +76,7 @@ describe('authentication', () => {
     expectUnauthorized(await as(realm, basic(other.people.member)));
   });
 
-  it('refuses deactivated accounts and organizations, in the same words', async () => {
+  it('refuses deactivated accounts in the same words as unknown ones, and says so of a deactivated organization', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await givenChangedUser(realm, member, { isActive: false });
@@ -84,9 +84,9 @@ describe('authentication', () => {
     expectUnauthorized(gone);
     await realm.outside.table.update(key('realm', { realm: realm.realm }), { set: { deactivated: true } });
     const closed = await as(realm, basic(guest));
-    expectUnauthorized(closed);
+    expect([closed.status, closed.body.code]).toEqual([401, 'REALM_DEACTIVATED']);
     const unknown = await as(realm, encoded('nobody@example.com:x'));
-    expect([gone.body, closed.body]).toEqual([unknown.body, unknown.body]);
+    expect(gone.body).toEqual(unknown.body);
   });
 
   it('refuses the bot of the service, which has no key', async () => {

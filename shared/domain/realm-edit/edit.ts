@@ -165,7 +165,7 @@ export function doEditRealm(
 export const doSet = (
   realm: string,
   { version }: Realm,
-  set: Partial<Pick<Realm, 'name' | 'description' | 'settings' | 'pictures'>>,
+  set: Partial<Pick<Realm, 'name' | 'description' | 'settings' | 'pictures' | 'deactivated'>>,
 ): Write => ({
   update: key('realm', { realm }),
   change: { set: { ...set, version: version + 1 } },

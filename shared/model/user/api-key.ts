@@ -100,6 +100,13 @@ export const doSetKeys = (realm: string, email: string, account: Account, keys: 
 /** The type of the log entry about changed keys and passwords. No client gets it. */
 export const CREDENTIALS_CHANGED = 'credentials';
 
+/** Wakes all waiting polls of an organization that goes out of service or comes back: each checks its caller again. */
+export const everyCredentialChanged = (): EventEntry => ({
+  kind: 'event',
+  hearers: { everyone: 'all' },
+  payload: { type: CREDENTIALS_CHANGED },
+});
+
 /** Wakes the waiting polls of a user whose keys or password have changed: each checks its own key. */
 export const credentialsChanged = (userId: number): EventEntry => ({
   kind: 'event',

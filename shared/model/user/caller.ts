@@ -53,8 +53,8 @@ export async function directGroups(
 }
 
 /**
- * Loads the caller. Throws `UNAUTHORIZED` if the account or the organization is unknown or deactivated (wire facts
- * 1.3). One round trip.
+ * Loads the caller. Throws `REALM_DEACTIVATED` if the organization is deactivated, and `UNAUTHORIZED` if it or the account
+ * is unknown, or the account deactivated (wire facts 1.3). One round trip.
  */
 export async function accessCaller(
   ...args: [
@@ -66,8 +66,10 @@ export async function accessCaller(
   ]
 ): Promise<Caller> {
   const caller = await loadCaller(...args);
-  if (caller === undefined) throw refusal('unauthorized');
-  return caller;
+  if (caller !== undefined) return caller;
+  const [{ table }, realm] = args;
+  const organization = await table.get('realm', { realm });
+  throw refusal(organization?.deactivated ? 'organizationDeactivated' : 'unauthorized');
 }
 
 /** Stands for the groups of a user where nothing depends on them. It saves a query for each user. */

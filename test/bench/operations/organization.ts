@@ -241,6 +241,7 @@ export const organizationOperations: readonly Operation[] = [
     prepare: uploaded,
     request: (attachment_id) => ({ path: { attachment_id } }),
   }),
+  plain('realm.deactivate', 'owner'),
   stored('users.setAvatar', 'member'),
   plain('users.removeAvatar', 'member'),
   stored('realm.setIcon', 'owner'),

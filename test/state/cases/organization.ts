@@ -20,6 +20,7 @@ import { handler as createField } from '../../../functions/profileFields/create.
 import { handler as deleteField } from '../../../functions/profileFields/delete.ts';
 import { handler as reorderFields } from '../../../functions/profileFields/reorder.ts';
 import { handler as updateField } from '../../../functions/profileFields/update.ts';
+import { handler as deactivate } from '../../../functions/realm/deactivate.ts';
 import { handler as removeIcon } from '../../../functions/realm/removeIcon.ts';
 import { handler as removeLogo } from '../../../functions/realm/removeLogo.ts';
 import { handler as setIcon } from '../../../functions/realm/setIcon.ts';
@@ -32,6 +33,7 @@ import { handler as removeProfileData } from '../../../functions/users/removePro
 import { handler as setAvatar } from '../../../functions/users/setAvatar.ts';
 import { handler as updateUser } from '../../../functions/users/update.ts';
 import { handler as updateProfileData } from '../../../functions/users/updateProfileData.ts';
+import { setInService } from '../../../shared/domain/realm-edit/service.ts';
 import { systemGroups } from '../../../shared/model/permission/permission.ts';
 import { types } from '../../support/field-state.ts';
 import { givenChannel, givenUser } from '../../support/given.ts';
@@ -172,6 +174,16 @@ export const organizationCases: readonly Case[] = [
       await done(realm, deactivateEmoji, member, {}, { path });
       await done(realm, addEmoji, member, {}, { path, files });
       await settle();
+    },
+  },
+  {
+    title: 'the organization goes out of service, and is as it was when it comes back (companion facts 4.8)',
+    calls: [deactivate],
+    run: async (realm) => {
+      const { settle } = await follow(realm);
+      await done(realm, deactivate, realm.people.owner);
+      await setInService(realm.outside, realm.realm, true);
+      expect(await settle()).toEqual({});
     },
   },
   {

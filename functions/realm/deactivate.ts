@@ -1,0 +1,11 @@
+import { checkDeletionDelay, doSetInService } from '../../shared/domain/realm-edit/service.ts';
+import { deactivateRealm } from '../../shared/endpoints/realm.ts';
+import { serve } from '../../shared/serve/serve.ts';
+
+export const handler = serve(deactivateRealm, {
+  reserve: 1,
+  run: ({ input, caller, realm, commit }) => {
+    checkDeletionDelay(input.deletion_delay_days);
+    return commit(1, () => doSetInService(realm, caller.realm, false));
+  },
+});
