@@ -193,10 +193,10 @@ export const submessagesOnSend = ({ id, senderId, widget }: Message): Submessage
 
 /** The submessages that came after the send, oldest first. */
 export const laterSubmessages = (message: Message): Submessage[] =>
-  Object.entries(message)
-    .filter(([attribute]) => attribute.startsWith(PREFIX))
-    .map(([attribute, value]) => ({
-      ...(value as StoredSubmessage),
+  Object.keys(message)
+    .filter((attribute) => attribute.startsWith(PREFIX))
+    .map((attribute) => ({
+      ...((message as object as Readonly<Record<string, StoredSubmessage>>)[attribute] as StoredSubmessage),
       id: Number(attribute.slice(PREFIX.length)),
     }))
     .sort((a, b) => a.id - b.id);
