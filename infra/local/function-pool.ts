@@ -15,6 +15,8 @@ export interface FunctionPoolOptions {
   readonly startsAtOnce: number;
   /** Milliseconds after which a sandbox that nobody needs is given up. */
   readonly idleMs: number;
+  /** How many sandboxes may be idle, all together; above that, the one that was idle longest is given up. */
+  readonly idleAtMost: number;
 }
 
 interface Waiting {
@@ -137,7 +139,12 @@ export class FunctionPool {
   #makeRoom(): boolean {
     const fleets = [...this.#fleets.values()];
     if (fleets.reduce((sum, fleet) => sum + sizeOf(fleet), 0) < this.#options.concurrency) return true;
-    const resting = fleets.filter(({ idle }) => idle.length > 0);
+    return this.#giveUpStalest();
+  }
+
+  /** Gives up the copy that has been idle the longest, if any is. */
+  #giveUpStalest(): boolean {
+    const resting = [...this.#fleets.values()].filter(({ idle }) => idle.length > 0);
     const stalest = resting
       .toSorted((a, b) => (a.idle[0]?.since ?? 0) - (b.idle[0]?.since ?? 0))[0]
       ?.idle.shift();
@@ -176,6 +183,8 @@ export class FunctionPool {
     if (this.#closed) sandbox.terminate();
     else if (!sandbox.gone) fleet.idle.push({ sandbox, since: Date.now() });
     this.#serve(fleet);
+    const idle = [...this.#fleets.values()].reduce((sum, fleet) => sum + fleet.idle.length, 0);
+    if (idle > this.#options.idleAtMost) this.#giveUpStalest();
   }
 
   #giveUpIdle(): void {

@@ -58,8 +58,12 @@ export interface LocalCloudOptions {
 
 /** Milliseconds that running requests get to end when the local cloud stops; long polls do not last that long. */
 const grace = 1500;
-/** Milliseconds after which a warm function that nobody needs is given up. */
-const idleMs = 5 * 60_000;
+/**
+ * Milliseconds after which a warm function that nobody needs is given up, and how many may wait that long: each takes some
+ * 19 MB. One client uses fewer.
+ */
+const idleMs = 60_000;
+const idleAtMost = 16;
 /** Milliseconds that the door keeps a connection on which nothing happens: longer than its clients do. */
 const keepAlive = 60_000;
 /** Milliseconds between two removals of expired items. */
@@ -168,6 +172,7 @@ async function start(
     concurrency: options.concurrency,
     startsAtOnce: availableParallelism(),
     idleMs,
+    idleAtMost,
   });
   const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
 

@@ -39,6 +39,7 @@ function poolOf(functions: LambdaFunction[], more: Partial<FunctionPoolOptions> 
     concurrency: 50,
     startsAtOnce: 2,
     idleMs: 60_000,
+    idleAtMost: 50,
     ...more,
   });
   pools.push(pool);
@@ -135,6 +136,13 @@ describe('the limits', () => {
     await rest(pool, 0);
     expect(await pool.invoke('echo', '{}')).toMatchObject({ outcome: 'success' });
     expect([pool.copies('unruly'), pool.copies('echo')]).toEqual([0, 1]);
+  });
+
+  test('that are idle are few: above the limit the one that was idle longest is given up', async () => {
+    const pool = poolOf([lambdaOf('unruly'), lambdaOf('echo')], { idleAtMost: 1 });
+    await rest(pool, 0);
+    expect(await pool.invoke('echo', '{}')).toMatchObject({ outcome: 'success' });
+    await vi.waitFor(() => expect([pool.copies('unruly'), pool.copies('echo')]).toEqual([0, 1]));
   });
 
   test('that the template reserves for one function refuse what is over them', async () => {
