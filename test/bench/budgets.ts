@@ -30,6 +30,8 @@ export const budgetRows = (measured: Measured): readonly BudgetRow[] => [
   ),
   ...exportRows(measured),
   ...searchRows(measured),
+  ...processorRows(measured),
+  ...memoryRows(measured),
   ...startRows(measured),
   ...wakeRows(measured),
   ...crowdRows(measured),
@@ -167,11 +169,30 @@ const searchRows = ({ search }: Measured): readonly BudgetRow[] =>
     ];
   });
 
+const processorRows = ({ processor }: Measured): readonly BudgetRow[] =>
+  processor.map(({ operation, ratio, budget, sdkRatio }) =>
+    judged(
+      `processor time, ${operation}, to a bare loop of its requests`,
+      budget,
+      ratio,
+      `${figure(sdkRatio)} to a loop with the client of the SDK`,
+    ),
+  );
+
+const memoryRows = ({ memory }: Measured): readonly BudgetRow[] =>
+  memory.map(({ when, mb }) =>
+    judged(
+      `MB of all processes, ${when}`,
+      when === 'every function was called' ? designBudgets.calledMb : designBudgets.idleMb,
+      mb,
+    ),
+  );
+
 const startRows = ({ start }: Measured): readonly BudgetRow[] =>
   start.map(({ start: state, p50, max }) =>
     judged(
       `s, npm start, ${state}, p50`,
-      designBudgets.startSeconds,
+      state === 'nothing changed' ? designBudgets.restartSeconds : designBudgets.startSeconds,
       p50 / 1000,
       `packages installed; at most ${figure(max / 1000)}`,
     ),

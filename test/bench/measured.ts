@@ -4,6 +4,8 @@ import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';
 import type { HeldRow } from './held-polls.ts';
 import type { LoadRow } from './load.ts';
+import type { MemoryRow } from './memory.ts';
+import type { ProcessorRow } from './processor.ts';
 import type { IndexRow, SearchRow } from './search.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
@@ -14,6 +16,8 @@ export interface Measured extends Counted {
   readonly delivery: readonly DeliveryRow[];
   readonly held: readonly HeldRow[];
   readonly functions: readonly FunctionRow[];
+  readonly processor: readonly ProcessorRow[];
+  readonly memory: readonly MemoryRow[];
   readonly start: readonly StartRow[];
   readonly stack: readonly StackRow[];
   readonly export: readonly ExportRow[];

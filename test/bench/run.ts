@@ -4,7 +4,7 @@
  *
  * - `--json` prints all of it as JSON instead.
  * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`,
- *   `start`, `stack`, `export`, `search`.
+ *   `processor`, `memory`, `start`, `stack`, `export`, `search`.
  * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
  * - `--messages 10000` exports so many, or searches among so many, instead of those that the budget is for.
@@ -23,6 +23,7 @@ import type { ExportRow } from './export.ts';
 import { growthRows } from './growth-page.ts';
 import type { LoadRow } from './load.ts';
 import type { Measured } from './measured.ts';
+import type { MemoryRow } from './memory.ts';
 import { record } from './recorded.ts';
 import {
   deliveryTable,
@@ -30,6 +31,7 @@ import {
   functionTable,
   indexTable,
   loadNotes,
+  processorTable,
   searchTable,
   stackTable,
   startTable,
@@ -43,6 +45,8 @@ const SECTIONS = [
   'delivery',
   'held',
   'functions',
+  'processor',
+  'memory',
   'start',
   'stack',
   'export',
@@ -108,6 +112,8 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
   return {
     ...counted,
     functions: sections.has('functions') ? await (await import('./functions.ts')).measureFunctions() : [],
+    processor: sections.has('processor') ? await (await import('./processor.ts')).measureProcessor() : [],
+    memory: sections.has('memory') ? await memory() : [],
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
     load: sections.has('load') ? await load() : [],
     delivery: sections.has('delivery') ? await delivery() : [],
@@ -131,6 +137,14 @@ async function load(): Promise<readonly LoadRow[]> {
     onRow: ({ operation, inFlight, failed }) =>
       console.error(`${operation} with ${inFlight} in flight${failed > 0 ? `: ${failed} FAILED` : ''}`),
   });
+}
+
+async function memory(): Promise<readonly MemoryRow[]> {
+  const [{ operations }, { measureMemory }] = await Promise.all([
+    import('./operations.ts'),
+    import('./memory.ts'),
+  ]);
+  return measureMemory(operations);
 }
 
 async function delivery(): Promise<readonly DeliveryRow[]> {
@@ -204,7 +218,7 @@ function printOperations({ counts, load, functions }: Measured): void {
 }
 
 function printOthers(measured: Measured): void {
-  const { growth, load, delivery, functions, start, stack, export: exports, search } = measured;
+  const { growth, load, delivery, functions, processor, start, stack, export: exports, search } = measured;
   if (growth.length > 0) {
     const sizes = [...new Set(growth.map(({ size }) => size))].map(figure).join(' / ');
     print(
@@ -224,6 +238,7 @@ function printOthers(measured: Measured): void {
     ...(load.length > 0 ? loadNotes(load) : []),
     ...(delivery.length > 0 ? [deliveryTable(delivery)] : []),
     ...(functions.length > 0 ? [functionTable(functions)] : []),
+    ...(processor.length > 0 ? [processorTable(processor)] : []),
     ...(start.length > 0 ? [startTable(start)] : []),
     ...(stack.length > 0 ? [stackTable(stack)] : []),
     ...(exports.length > 0 ? [exportTable(exports)] : []),

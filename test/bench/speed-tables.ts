@@ -3,6 +3,7 @@ import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';
 import type { LoadRow } from './load.ts';
+import type { ProcessorRow } from './processor.ts';
 import type { IndexRow, SearchRow } from './search.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
@@ -104,6 +105,20 @@ export function functionTable(rows: readonly FunctionRow[]): Told {
     ),
   };
 }
+
+/** The processor time of functions. */
+export const processorTable = (rows: readonly ProcessorRow[]): Told => ({
+  title:
+    "Processor time, ms of this machine's: of a function; of a loop that makes the same requests to DynamoDB with the same client; of one with the document client as the SDK has it. Ratios of the first to the others.",
+  table: terminalTable(
+    [{ head: 'operation' }, ...right('requests', 'function', 'loop', 'SDK loop', 'ratio', 'SDK ratio')],
+    rows.map(({ operation, requests, functionMs, loopMs, sdkLoopMs, ratio, sdkRatio }) => [
+      operation,
+      requests,
+      ...[functionMs, loopMs, sdkLoopMs, ratio, sdkRatio].map(figure),
+    ]),
+  ),
+});
 
 /** How long `npm start` takes. */
 export const startTable = (rows: readonly StartRow[]): Told => ({

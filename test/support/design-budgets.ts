@@ -36,8 +36,12 @@ export const designBudgets = {
   searchMessages: 250_000,
   searchWarmMs: 150,
   searchColdMs: 1_500,
-  /** Seconds until `npm start` is ready. */
+  /** Seconds until `npm start` is ready: with everything to build, and when nothing changed. */
   startSeconds: 6,
+  restartSeconds: 2,
+  /** Memory (MB) of all processes of the local service: idle, and after every function was called. */
+  idleMb: 250,
+  calledMb: 700,
   /** Milliseconds from a commit until a blocked poll wakes. */
   wakeMs: 300,
   wakeMedianMs: 150,
