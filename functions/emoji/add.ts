@@ -1,4 +1,5 @@
-import { emojiImage, loadDecoder } from '../../shared/adapters/image.ts';
+import { emojiImage } from '../../shared/adapters/image.ts';
+import { loadDecoder } from '../../shared/adapters/image-decoder.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import {
   checkNewEmoji,

@@ -1,5 +1,5 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
-import { objectKey, UPLOADS } from '../../shared/domain/files/file.ts';
+import { removeBytes } from '../../shared/domain/files/bytes.ts';
 import { accessOwnFile, doRemoveFile, loadOwnFile } from '../../shared/domain/files/remove.ts';
 import { removeAttachment } from '../../shared/endpoints/files.ts';
 import { traceOf } from '../../shared/kernel/errors.ts';
@@ -15,7 +15,7 @@ export const handler = serve(
       const file = accessOwnFile(stored);
       const reply = await commit(1, () => doRemoveFile(realm, userId, file));
       // Nobody can get the bytes any more. If they stay, cleanup removes them.
-      await objects.remove(UPLOADS, objectKey(realm, file.token)).catch((error: unknown) => {
+      await removeBytes(objects, realm, file.token).catch((error: unknown) => {
         outside.report({ level: 'WARN', message: 'bytes of a removed file are left', error: traceOf(error) });
       });
       return reply;

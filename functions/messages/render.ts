@@ -1,3 +1,5 @@
+import { fetchableFiles, linkedTokens, loadLinkedFiles } from '../../shared/domain/files/link.ts';
+import { shownImages } from '../../shared/domain/files/preview.ts';
 import {
   loadReferences,
   loadWithLinkifiers,
@@ -12,12 +14,22 @@ import { hiddenUsers } from '../../shared/model/subscription/user-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(renderMessage, {
-  parse: ({ content }) => ({ content, names: extractReferences(content) }),
+  parse: ({ content }) => ({
+    content,
+    names: extractReferences(content),
+    files: linkedTokens(content),
+  }),
   keys: ({ names }) => referenceLookupKeys(names),
-  load: ({ outside, resolved, input, userId }) => loadReferences(outside, resolved, input.names, userId),
-  run: async ({ input, outside, caller }, loaded) => {
+  load: ({ outside, resolved, input, realm, userId, baseUrl }) =>
+    Promise.all([
+      loadReferences(outside, resolved, input.names, userId, baseUrl),
+      loadLinkedFiles(outside, realm, { userId, baseUrl }, input.files),
+    ]),
+  run: async ({ input, outside, caller }, [loaded, linked]) => {
+    const images = shownImages(caller, linked, await fetchableFiles(caller.standing, linked));
     const hidden = await hiddenUsers(outside, caller, [...loaded.users.values()]);
-    const named = await loadWithLinkifiers(outside, caller, withoutHiddenUsers(loaded, hidden));
+    const visible = { ...withoutHiddenUsers(loaded, hidden), images };
+    const named = await loadWithLinkifiers(outside, caller, visible);
     return { rendered: render(input.content, resolveReferences(caller.standing, named)).html };
   },
 });

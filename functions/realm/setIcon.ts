@@ -1,4 +1,5 @@
-import { iconImage, loadDecoder } from '../../shared/adapters/image.ts';
+import { iconImage } from '../../shared/adapters/image.ts';
+import { loadDecoder } from '../../shared/adapters/image-decoder.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { replaceRealmPicture } from '../../shared/domain/realm-edit/pictures.ts';
 import { setIcon } from '../../shared/endpoints/realm-pictures.ts';

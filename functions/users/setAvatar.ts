@@ -1,4 +1,5 @@
-import { avatarImages, loadDecoder } from '../../shared/adapters/image.ts';
+import { avatarImages } from '../../shared/adapters/image.ts';
+import { loadDecoder } from '../../shared/adapters/image-decoder.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { avatarKeys, checkAvatarChange, doSetAvatar, newAvatar } from '../../shared/domain/account/avatar.ts';
 import { setAvatar } from '../../shared/endpoints/users.ts';

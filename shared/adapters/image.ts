@@ -1,5 +1,6 @@
 import type { Sharp } from 'sharp';
 import { badRequest, type Refusal, refusal } from '../kernel/errors.ts';
+import { type Decoder, MAX_FRAMES, MAX_PIXELS, openImage } from './image-decoder.ts';
 
 /** Largest file of an emoji (wire facts 2). */
 const LARGEST_EMOJI = 5 * 1024 * 1024;
@@ -9,21 +10,6 @@ const EMOJI_SIZE = 64;
 const SIZES = { small: 100, medium: 500 } as const;
 /** The logo of an organization is as high as its icon, and at most this wide. */
 const LOGO_WIDTH = 800;
-/** Most pixels of all frames together that are decoded: 160 MB of memory. */
-const PIXELS = 40_000_000;
-/** Most frames: each is drawn anew in the size of an emoji, however small it is in the file. */
-const FRAMES = 500;
-/** Longest that each of the two images may take (seconds): both together are well under what the gateway waits. */
-const SECONDS = 8;
-
-/** What decodes images, loaded. */
-export type Decoder = typeof import('sharp').default;
-
-/**
- * Loads the decoder, whose machine code makes it the largest part of its function: only when there is a request to be
- * let in, and while that waits for what it reads. Later calls find it loaded.
- */
-export const loadDecoder = async (): Promise<Decoder> => (await import('sharp')).default;
 
 /** The images of an emoji, 64 by 64. */
 export interface EmojiImage {
@@ -56,12 +42,12 @@ export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<Emoj
   const { bytes, kind, moves } = await checked(sharp, file);
   const fitted = (image: Sharp): Sharp => contained(image, EMOJI_SIZE, EMOJI_SIZE);
   const still = await read(
-    fitted(open(sharp, bytes, false))
+    fitted(openImage(sharp, bytes, false))
       .png()
       .toBuffer(),
   );
   if (!moves) return { bytes: still, extension: 'png', still: undefined };
-  const moving = fitted(open(sharp, bytes, true));
+  const moving = fitted(openImage(sharp, bytes, true));
   return kind === 'gif'
     ? { bytes: await read(moving.gif().toBuffer()), extension: 'gif', still }
     : { bytes: await read(moving.webp().toBuffer()), extension: 'webp', still };
@@ -71,7 +57,7 @@ export async function emojiImage(sharp: Decoder, file: Uint8Array): Promise<Emoj
 export async function avatarImages(sharp: Decoder, file: Uint8Array) {
   const { bytes } = await checked(sharp, file);
   const square = (size: number): Promise<Uint8Array> =>
-    read(open(sharp, bytes, false).autoOrient().resize(size, size, { fit: 'cover' }).png().toBuffer());
+    read(openImage(sharp, bytes, false).resize(size, size, { fit: 'cover' }).png().toBuffer());
   return { small: await square(SIZES.small), medium: await square(SIZES.medium) };
 }
 
@@ -79,18 +65,14 @@ export async function avatarImages(sharp: Decoder, file: Uint8Array) {
 export async function iconImage(sharp: Decoder, file: Uint8Array): Promise<Uint8Array> {
   const { bytes } = await checked(sharp, file);
   return read(
-    open(sharp, bytes, false)
-      .autoOrient()
-      .resize(SIZES.small, SIZES.small, { fit: 'cover' })
-      .png()
-      .toBuffer(),
+    openImage(sharp, bytes, false).resize(SIZES.small, SIZES.small, { fit: 'cover' }).png().toBuffer(),
   );
 }
 
 /** The logo of an organization (PNG), whole. */
 export async function logoImage(sharp: Decoder, file: Uint8Array): Promise<Uint8Array> {
   const { bytes } = await checked(sharp, file);
-  const whole = open(sharp, bytes, false).autoOrient();
+  const whole = openImage(sharp, bytes, false);
   return read(whole.resize(LOGO_WIDTH, SIZES.small, { fit: 'inside' }).png().toBuffer());
 }
 
@@ -106,26 +88,21 @@ async function checked(sharp: Decoder, file: Uint8Array) {
     format,
   } = await read(sharp(bytes, { limitInputPixels: false }).metadata());
   if (format !== kind) throw noImage();
-  if (pages > FRAMES) {
-    throw refusal('badImage', { reason: `The image has too many frames: at most ${FRAMES}.` });
+  if (pages > MAX_FRAMES) {
+    throw refusal('badImage', { reason: `The image has too many frames: at most ${MAX_FRAMES}.` });
   }
   // The height is that of one frame here, as only the first was asked for.
-  if (width * height * pages > PIXELS) {
+  if (width * height * pages > MAX_PIXELS) {
     throw refusal('badImage', {
-      reason: `The image has too many pixels: at most ${PIXELS / 1_000_000} million, all frames together.`,
+      reason: `The image has too many pixels: at most ${MAX_PIXELS / 1_000_000} million, all frames together.`,
     });
   }
   return { bytes, kind, moves: pages > 1 };
 }
 
-const open = (sharp: Decoder, bytes: Buffer, animated: boolean): Sharp =>
-  sharp(bytes, { animated, limitInputPixels: PIXELS, failOn: 'truncated', sequentialRead: true }).timeout({
-    seconds: SECONDS,
-  });
-
-/** The whole image in a box of this size, upright, with nothing around it. */
+/** The whole image in a box of this size, with nothing around it. */
 const contained = (image: Sharp, width: number, height: number): Sharp =>
-  image.autoOrient().resize(width, height, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } });
+  image.resize(width, height, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } });
 
 /** What the decoder complains of is wrong with the file. */
 async function read<T>(work: Promise<T>): Promise<T> {

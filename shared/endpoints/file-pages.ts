@@ -9,7 +9,7 @@ export const filePath = {
   name: text('The last part of the path of the file.'),
 } as const;
 
-/** What the two ways to get a file have in common. */
+/** What all ways to get a file have in common. */
 const file = {
   isPage: true,
   takesCredentials: true,
@@ -38,6 +38,19 @@ export const downloadFile = endpoint({
   id: 'files.download',
   route: 'GET /user_uploads/download/{realm_id}/{shard}/{token}/{name}',
   description: 'Gets a file, which a browser stores.',
+});
+
+export const getThumbnail = endpoint({
+  ...file,
+  id: 'files.getThumbnail',
+  route: 'GET /user_uploads/thumbnail/{realm_id}/{shard}/{token}/{name}/{format}',
+  source: 'https://zulip.com/api/message-formatting, feature levels 273 to 336',
+  description: 'Gets a thumbnail of an image, for whoever may get the image.',
+  parameters: {
+    ...filePath,
+    format: text('The name of a thumbnail format (`server_thumbnail_formats`); the nearest one is served.'),
+  },
+  serves: 'The thumbnail (WebP).',
 });
 
 /** What the two addresses of an avatar have in common. */

@@ -19,8 +19,9 @@ export const uploadFile = endpoint({
   reply: z.object({ url: z.string(), uri: z.string(), filename: z.string() }),
   errors: ['REALM_UPLOAD_QUOTA'],
   needs: { table: writes, buckets: { uploads: ['PutObject', 'DeleteObject'] }, settings },
+  // Thumbnails are made in the request, and this much memory comes with a whole processor.
   timeout: 25,
-  memory: 1024,
+  memory: 1769,
 });
 
 export const listAttachments = endpoint({
@@ -53,6 +54,17 @@ export const createTemporaryLink = endpoint({
   notFound: true,
   reply: z.object({ url: z.string() }),
   needs: { table: [...reads, 'PutItem'] },
+});
+
+export const getThumbnailStatus = endpoint({
+  id: 'files.getThumbnailStatus',
+  route: 'GET /api/v1/thumbnail/status/{realm_id}/{shard}/{token}/{name}',
+  source: 'companion facts 1.4',
+  description: 'Tells whether there is a thumbnail of a file.',
+  access: 'user',
+  parameters: filePath,
+  notFound: true,
+  reply: z.object({ has_thumbnail: z.boolean() }),
 });
 
 export const getTemporaryFile = endpoint({

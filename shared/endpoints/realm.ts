@@ -42,6 +42,7 @@ export const updateRealm = endpoint({
     ),
     send_channel_events_messages: flag('Whether changes of a channel are announced in it.'),
     enable_read_receipts: flag('Whether users can see who has read a message.'),
+    inline_image_preview: flag('Whether messages show the uploaded images that they link to.'),
     presence_disabled: flag('Whether it is hidden who is online.'),
     name_changes_disabled: flag('Whether only administrators can change names.'),
     avatar_changes_disabled: flag('Whether only administrators can change avatars.'),

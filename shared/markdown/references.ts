@@ -64,6 +64,17 @@ export interface ResolvedEmoji {
   readonly sourceUrl: string;
 }
 
+/** An uploaded image that a text may show. Its addresses are paths on this server. */
+export interface ResolvedImage {
+  readonly url: string;
+  readonly thumbnailUrl: string;
+  readonly contentType: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly isAnimated: boolean;
+}
+
 /**
  * What the names in one text refer to, by the names exactly as `extractReferences` returned them. How names of each kind
  * are compared (case, folding) is up to the code that looks them up.
@@ -80,6 +91,8 @@ export interface ResolvedReferences {
   readonly linkifiers?: Linkifiers | undefined;
   /** Whether faces such as `:)` become emoji, as their sender set. */
   readonly translatesFaces?: boolean | undefined;
+  /** The images that links lead to, by the address of the link. Without it no images are shown. */
+  readonly images?: Lookup<string, ResolvedImage> | undefined;
   /** The organization's own address, as `https://chat.example`: links to places in its client become relative. */
   readonly baseUrl?: string | undefined;
 }

@@ -5,6 +5,7 @@ import { containers, lists } from './container.ts';
 import { formulas } from './formula.ts';
 import { inlineSyntax } from './inline.ts';
 import { links } from './link.ts';
+import { previews } from './preview.ts';
 import {
   envWith,
   formulasIn,
@@ -29,7 +30,8 @@ const dialect: MarkdownIt = new MarkdownItParser({ html: false, breaks: true })
   .use(referenceRules)
   .use(inlineSyntax)
   .use(timestamps)
-  .use(links);
+  .use(links)
+  .use(previews);
 // The organization's linkifiers (companion facts 4.1).
 dialect.core.ruler.push('linkifiers', (state) => resolvedIn(state.env).linkifiers?.linkMessage(state));
 
@@ -95,7 +97,7 @@ export function render(content: string, resolved: ResolvedReferences): Rendered 
     isMe: content.startsWith('/me ') && html.startsWith('<p>') && html.endsWith('</p>'),
     links,
     hasLink: links.length > 0,
-    hasImage: links.some((link) => IMAGE_PATH.test(link)),
+    hasImage: links.some((link) => IMAGE_PATH.test(link) || resolved.images?.get(link) !== undefined),
   };
 }
 

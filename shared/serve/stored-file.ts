@@ -1,12 +1,13 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { s3Objects } from '../adapters/objects.ts';
 import { accessFile, loadFileAccess } from '../domain/files/access.ts';
-import { accessBytes } from '../domain/files/bytes.ts';
+import type { StoredFile } from '../domain/files/file.ts';
 import { pathIn } from '../domain/files/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { filePath } from '../endpoints/file-pages.ts';
 import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { Refusal } from '../kernel/errors.ts';
+import type { Objects } from '../kernel/outside.ts';
 import { failurePage } from '../pages/failure.ts';
 import { checkKeyFirst } from './admission.ts';
 import type { ClientFactories, Clients } from './container.ts';
@@ -51,6 +52,9 @@ export const storedFile = ({ bytes, contentType, name, isInline }: StoredBytes):
     isBase64Encoded: true,
   });
 
+/** The parameters of an endpoint that has at least those of the path. */
+type FileInput<P extends typeof filePath> = Input<P> & Input<typeof filePath>;
+
 /** A name as RFC 6266 has it: for clients that know ASCII only, and whole. */
 function filenameParameters(name: string): string {
   const ascii = name.replaceAll(/[^ -~]|["\\%]/gu, '_');
@@ -64,17 +68,20 @@ function filenameParameters(name: string): string {
 /**
  * Makes the Lambda handler of an endpoint that serves a file.
  *
- * @param mayShow whether a browser may show the file, if nothing in it can run; otherwise the browser stores it
+ * @param access the bytes to serve of a file that the caller may have
  */
-export const serveStoredFile = (endpoint: Endpoint<typeof filePath, object>, mayShow: boolean): Served =>
+export const serveStoredFile = <P extends typeof filePath>(
+  endpoint: Endpoint<P, object>,
+  access: (objects: Objects, realm: string, file: StoredFile, parameters: Input<P>) => Promise<StoredBytes>,
+): Served =>
   serveToSignedIn(
     endpoint,
     {
-      parse: pathIn,
-      load: ({ input, outside, realm, userId }) => loadFileAccess(outside, realm, userId, input),
-      run: async ({ realm, caller, clients }, { reader, held }) => {
+      parse: (parameters) => parameters as FileInput<P>,
+      load: ({ input, outside, realm, userId }) => loadFileAccess(outside, realm, userId, pathIn(input)),
+      run: async ({ input, realm, caller, clients }, { reader, held }) => {
         const file = await accessFile(reader, caller.standing, held);
-        return storedFile(await accessBytes(clients.objects, realm, file, mayShow));
+        return storedFile(await access(clients.objects, realm, file, input));
       },
     },
     { objects: s3Objects },

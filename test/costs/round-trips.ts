@@ -205,6 +205,7 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'files.list': [3, 2],
   'files.remove': [3, 2],
   'files.createTemporaryLink': [3, 2],
+  'files.getThumbnailStatus': [2, 1],
   'files.getTemporary': [3, 3],
 
   'exports.create': [3, 2],

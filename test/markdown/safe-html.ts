@@ -4,7 +4,7 @@ type Check = RegExp;
 const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|sms:|\/(?!\/)|#)[^\s<>"\\\p{Cc}]*$/u;
 const TEXT = /^[^<>]*$/s;
 const CLASSES =
-  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content|tex-error|katex|katex-display)$/;
+  /^(?:user-mention|user-mention channel-wildcard-mention|user-group-mention|topic-mention)(?: silent)?$|^(?:stream|stream-topic|message-link)$|^emoji(?: emoji-[0-9a-f-]+)?$|^(?:timestamp-error|codehilite|spoiler-block|spoiler-header|spoiler-content|message_inline_image|tex-error|katex|katex-display)$/;
 /** A class of a typeset formula. Only inside one, and none that clients act upon. */
 const isFormulaClass = (name: string): boolean =>
   /^(?:[a-z][a-z0-9_-]*)?$/.test(name) &&
@@ -44,7 +44,15 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
     role: /^img$/,
     title: TEXT,
   },
-  img: { alt: /^:[a-z0-9_+-]+:$/, class: /^emoji$/, src: ADDRESS, title: TEXT },
+  img: {
+    alt: /^:[a-z0-9_+-]+:$/,
+    class: /^emoji$/,
+    src: ADDRESS,
+    title: TEXT,
+    'data-animated': /^true$/,
+    'data-original-content-type': /^image\/[a-z]+$/,
+    'data-original-dimensions': /^\d+x\d+$/,
+  },
   ...Object.fromEntries(MATH.map((tag) => [tag, MATH_ATTRIBUTES])),
   math: { ...MATH_ATTRIBUTES, xmlns: /^http:\/\/www\.w3\.org\/1998\/Math\/MathML$/ },
   annotation: { encoding: /^application\/x-tex$/ },

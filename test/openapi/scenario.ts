@@ -278,6 +278,7 @@ async function govern({ people }: TestRealm, recorder: Recorder): Promise<void> 
   const { attachments } = await recorder.ask('files.list', member);
   const [realm_id, shard, token, name] = attachments[0].path_id.split('/');
   await recorder.ask('files.createTemporaryLink', member, { realm_id, shard, token, name });
+  await recorder.ask('files.getThumbnailStatus', member, { realm_id, shard, token, name });
   await recorder.ask('files.remove', member, { attachment_id: attachments[0].id });
 }
 

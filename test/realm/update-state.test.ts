@@ -61,6 +61,7 @@ describe('the state after the events (DESIGN 5)', () => {
           invite_required: false,
           send_channel_events_messages: false,
           enable_read_receipts: true,
+          inline_image_preview: false,
           presence_disabled: true,
           name_changes_disabled: true,
           avatar_changes_disabled: true,

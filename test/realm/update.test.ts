@@ -27,6 +27,7 @@ const plain: readonly (readonly [string, unknown, unknown])[] = [
   ['invite_required', false, false],
   ['send_channel_events_messages', false, false],
   ['enable_read_receipts', true, true],
+  ['inline_image_preview', false, false],
   ['presence_disabled', true, true],
   ['name_changes_disabled', true, true],
   ['avatar_changes_disabled', true, true],

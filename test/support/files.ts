@@ -33,6 +33,12 @@ export async function ownFiles(
   return body;
 }
 
+/** The parts of a file's path, as a request has them. */
+export function pathOf(url: string) {
+  const [realm_id = '', shard = '', token = '', name = ''] = url.split('/').slice(-4);
+  return { realm_id, shard, token, name };
+}
+
 /** Gets a file as a browser or a program does. */
 export async function gotten(
   realm: TestRealm,
@@ -41,18 +47,19 @@ export async function gotten(
   {
     handler = getFile,
     headers = {},
-  }: { readonly handler?: Served; readonly headers?: Readonly<Record<string, string>> } = {},
+    path = pathOf(url),
+  }: {
+    readonly handler?: Served;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly path?: Readonly<Record<string, string>>;
+  } = {},
 ) {
-  const [realm_id, shard, token, name] = url.split('/').slice(-4);
   const credentials = as && Buffer.from(`${as.email}:${as.apiKey}`).toString('base64');
   const event = {
     path: url,
     headers: { host: realm.host, ...(credentials && { authorization: `Basic ${credentials}` }), ...headers },
     pathParameters: Object.fromEntries(
-      Object.entries({ realm_id, shard, token, name }).map(([field, part = '']) => [
-        field,
-        encodeURIComponent(part),
-      ]),
+      Object.entries(path).map(([field, part]) => [field, encodeURIComponent(part)]),
     ),
   };
   const reply = await holdingToGrants(handler.endpoint, () => handler.with(realm.outside)(event as never));

@@ -17,6 +17,7 @@ import type { Write } from '../../table/write.ts';
 import { filesAfterEdit, releaseJob, tokenOf } from '../files/claim.ts';
 import { attachmentObject, type StoredFile } from '../files/file.ts';
 import { fetchableFiles, filesIn, type LinkedFiles, type Linker, loadLinkedFiles } from '../files/link.ts';
+import { shownImages } from '../files/preview.ts';
 import {
   checkGroupMentions,
   checkWildcards,
@@ -118,8 +119,10 @@ export async function acceptRewrite(
   message: MessageSlot,
   snapshot: RewriteSnapshot,
 ): Promise<Rewriting> {
-  const rendered = await checkRewrite(outside, caller, content, message, snapshot);
-  const linked = await linkedFiles(caller, rendered, message, snapshot.linked);
+  const open = await openFiles(caller, message, snapshot.linked);
+  const images = shownImages(caller, snapshot.linked, open);
+  const rendered = await checkRewrite(outside, caller, content, message, snapshot, images);
+  const linked = filesIn(rendered.links, snapshot.linked, open);
   const files = filesAfterEdit(caller.realmId, message, linked);
   return { snapshot, rewrite: { content, rendered, ...(files && { files }) } };
 }
@@ -131,9 +134,11 @@ async function checkRewrite(
   content: string,
   message: MessageSlot,
   snapshot: RewriteSnapshot,
+  images: LoadedReferences['images'],
 ): Promise<Rendered> {
   const hidden = await hiddenUsers(outside, caller, [...snapshot.named.users.values()]);
-  const named = await loadWithLinkifiers(outside, caller, withoutHiddenUsers(snapshot.named, hidden));
+  const visible = { ...withoutHiddenUsers(snapshot.named, hidden), images };
+  const named = await loadWithLinkifiers(outside, caller, visible);
   const rendered = render(content, resolveReferences(caller.standing, named));
   if (message.channelId !== undefined) {
     const { count, topic } = snapshot;
@@ -144,16 +149,15 @@ async function checkRewrite(
   return rendered;
 }
 
-/** The files that the new content links to: those that the message holds stay, others must be open to the caller. */
-async function linkedFiles(
+/** The files that new content may hold: those that the message holds, and others that the caller may get. */
+async function openFiles(
   { standing }: Caller,
-  { links }: Rendered,
   { files = [] }: MessageSlot,
   linked: LinkedFiles,
 ): Promise<StoredFile[]> {
   const kept = linked.found.map(({ file }) => file).filter(({ pathId }) => files.includes(pathId));
   const open = await fetchableFiles(standing, linked);
-  return filesIn(links, linked, [...new Set([...kept, ...open])]);
+  return [...new Set([...kept, ...open])];
 }
 
 /**

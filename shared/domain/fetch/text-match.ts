@@ -70,7 +70,8 @@ function searchesOf(
 
 /** A link as the renderer writes it. Links to channels, topics and messages have a class before their target. */
 const LINK = /<a href="/;
-const IMAGE = /<a href="[^"?#]*\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?)(?:[?#][^"]*)?"/i;
+const IMAGE =
+  /<a href="[^"?#]*\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?)(?:[?#][^"]*)?"|<img [^>]*data-original-dimensions=/i;
 
 const has: {
   readonly [P in Part]: (message: MessageSlot, reader: Reader) => boolean | Promise<boolean>;

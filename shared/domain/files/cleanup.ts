@@ -2,7 +2,8 @@ import type { Objects, Outside } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { runPool } from '../../pool.ts';
-import { objectKey, type StoredFile, UPLOADS } from './file.ts';
+import { removeBytes } from './bytes.ts';
+import type { StoredFile } from './file.ts';
 import { doRemoveFile } from './remove.ts';
 import { DAY, type UnusedFile, unusedKey } from './unused.ts';
 
@@ -56,7 +57,7 @@ async function cleanUp(
   // A file that was held since has another entry, if it is not held any more.
   const isUnused = file?.messageIds === undefined && Math.floor((file?.unusedSince ?? 0) / DAY) <= last;
   if (file && isUnused && !(await removeFile(outside, realm, file))) return;
-  if (isUnused) await objects.remove(UPLOADS, objectKey(realm, token));
+  if (isUnused) await removeBytes(objects, realm, token);
   const { state } = await table.transact([{ delete: unusedKey(entry) }], uuid());
   if (state !== 'done') throw new Error(`an entry of an unused file is still on the list: ${state}`);
 }

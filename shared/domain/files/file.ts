@@ -5,6 +5,15 @@ import type { FilePath } from './path.ts';
 /** The bucket of uploaded files. */
 export const UPLOADS = 'uploads';
 
+/** What is known of an image that has thumbnails. */
+export interface ImageFacts {
+  /** Pixels, held upright. */
+  readonly width: number;
+  readonly height: number;
+  /** Whether there is an animated thumbnail too. */
+  readonly isAnimated: boolean;
+}
+
 /** An uploaded file, as stored. */
 export interface StoredFile {
   /** The number of the event that added it. */
@@ -19,6 +28,8 @@ export interface StoredFile {
   readonly size: number;
   /** What it is served as. */
   readonly contentType: string;
+  /** Only of an image that has thumbnails. */
+  readonly image?: ImageFacts;
   /** Milliseconds since 1970. */
   readonly created: number;
   /** Since when (ms) no message holds it, unless `messageIds` says otherwise. */

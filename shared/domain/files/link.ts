@@ -63,7 +63,8 @@ export function filesIn(
   return files.filter(({ pathId }) => paths.has(pathId));
 }
 
-function pathIdOf(link: string, baseUrl: string): string | undefined {
+/** The path of the file to which a link within the organization leads; undefined for other links. */
+export function pathIdOf(link: string, baseUrl: string): string | undefined {
   const path = link.startsWith(`${baseUrl}/`) ? link.slice(baseUrl.length) : link;
   if (!path.startsWith(UPLOADS_PATH)) return undefined;
   try {

@@ -5,10 +5,12 @@ import type { Outside } from '../../kernel/outside.ts';
 import { loadTypesetter, type Typesetter } from '../../markdown/formula.ts';
 import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type {
+  Lookup,
   References,
   ResolvedChannel,
   ResolvedEmoji,
   ResolvedGroup,
+  ResolvedImage,
   ResolvedReferences,
   ResolvedUser,
 } from '../../markdown/references.ts';
@@ -58,6 +60,8 @@ export interface LoadedReferences {
   readonly typesetter: Typesetter | undefined;
   /** Those of the writer's organization, which is known once the caller is (`loadWithLinkifiers`). */
   readonly linkifiers?: Linkifiers | undefined;
+  /** The images that the text may show (`shownImages`). */
+  readonly images?: Lookup<string, ResolvedImage> | undefined;
   /** Whether the writer has faces such as `:)` translated. False if the text has none. */
   readonly translatesFaces: boolean;
   readonly baseUrl: string | undefined;
@@ -174,7 +178,7 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
     const found = named.resolved.follow({ kind: 'emojiName', name });
     if (found) emoji.set(name, { sourceUrl: found.sourceUrl });
   }
-  const { typesetter, linkifiers, translatesFaces, baseUrl } = named;
+  const { typesetter, linkifiers, images, translatesFaces, baseUrl } = named;
   return {
     usersById: byId,
     usersByName: byName,
@@ -183,6 +187,7 @@ export function resolveReferences(standing: Standing, named: LoadedReferences): 
     emoji,
     typesetter,
     linkifiers,
+    images,
     translatesFaces,
     baseUrl,
   };

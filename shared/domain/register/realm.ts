@@ -19,6 +19,7 @@ import { realmAuthenticationMethods } from '../../model/realm/sign-in-methods.ts
 import { passwordRules } from '../../model/user/password.ts';
 import { loadTokenPresence } from '../calls/token.ts';
 import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { thumbnailFormats } from '../files/thumbnail.ts';
 import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
 import { externalAccounts } from '../profile/field.ts';
@@ -60,7 +61,7 @@ const server = {
   password_min_length: passwordRules.minLength,
   server_avatar_changes_disabled: false,
   server_can_summarize_topics: false,
-  server_inline_image_preview: false,
+  server_inline_image_preview: true,
   server_inline_url_embed_preview: false,
   server_jitsi_server_url: null,
   server_max_deactivated_realm_deletion_days: null,
@@ -70,7 +71,7 @@ const server = {
   server_presence_offline_threshold_seconds: OFFLINE_SECONDS,
   server_presence_ping_interval_seconds: 60,
   server_report_message_types: Object.entries(reportTypes).map(([key, name]) => ({ key, name })),
-  server_thumbnail_formats: [],
+  server_thumbnail_formats: thumbnailFormats,
   server_typing_started_expiry_period_milliseconds: MOMENT,
   server_typing_started_wait_period_milliseconds: 30_000,
   server_typing_stopped_wait_period_milliseconds: 12_000,
@@ -98,7 +99,6 @@ const absent = {
   realm_enable_guest_user_dm_warning: true,
   realm_enable_guest_user_indicator: true,
   realm_gif_rating_policy: 2,
-  realm_inline_image_preview: false,
   realm_inline_url_embed_preview: false,
   realm_jitsi_server_url: null,
   realm_media_preview_size: 100,

@@ -18,6 +18,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import type { User } from '../../model/user/user.ts';
 import { claimEvents, doClaimFiles, withRoom } from '../files/claim.ts';
 import { fetchableFiles, filesIn, type LinkedFiles, type Linker, loadLinkedFiles } from '../files/link.ts';
+import { shownImages } from '../files/preview.ts';
 import {
   checkGroupMentions,
   type LoadedReferences,
@@ -131,10 +132,11 @@ export async function acceptMessage(
   draft: Draft,
   snapshot: SendSnapshot,
 ): Promise<Delivery> {
-  const delivery = await acceptText(outside, caller, draft, snapshot);
   const { linked } = snapshot;
-  if (linked === undefined) return delivery;
+  if (linked === undefined) return acceptText(outside, caller, draft, snapshot);
   const open = await fetchableFiles(caller.standing, linked);
+  const images = shownImages(caller, linked, open);
+  const delivery = await acceptText(outside, caller, draft, snapshot, images);
   const files = withRoom(filesIn(delivery.rendered.links, linked, open));
   const { before, place, writesFor } = delivery;
   return {
@@ -153,10 +155,12 @@ async function acceptText(
   caller: Caller,
   draft: Draft,
   { target, named: all }: SendSnapshot,
+  images?: LoadedReferences['images'],
 ): Promise<Delivery> {
   const recipients = target.kind === 'direct' ? target.addressees.flatMap(({ user }) => user ?? []) : [];
   const hidden = await hiddenUsers(outside, caller, [...recipients, ...all.users.values()]);
-  const named = await loadWithLinkifiers(outside, caller, withoutHiddenUsers(all, hidden));
+  const visible = { ...withoutHiddenUsers(all, hidden), images };
+  const named = await loadWithLinkifiers(outside, caller, visible);
   if (target.kind === 'direct') {
     const people = accessPeople(caller.user, target, hidden);
     checkContent(draft.content);

@@ -109,6 +109,8 @@ export interface RealmSettings extends Readonly<Record<RealmGroupName, GroupSett
   readonly invite_required: boolean;
   readonly send_channel_events_messages: boolean;
   readonly enable_read_receipts: boolean;
+  /** Whether messages show the images that they link to. */
+  readonly inline_image_preview: boolean;
   readonly presence_disabled: boolean;
   readonly name_changes_disabled: boolean;
   readonly avatar_changes_disabled: boolean;
@@ -139,6 +141,7 @@ export const defaultRealmSettings: RealmSettings = {
   invite_required: true,
   send_channel_events_messages: true,
   enable_read_receipts: false,
+  inline_image_preview: true,
   presence_disabled: false,
   name_changes_disabled: false,
   avatar_changes_disabled: false,

@@ -58,6 +58,12 @@ async function uploaded(call: Call): Promise<number> {
 
 const NOTE = Buffer.from('milk, bread');
 
+/** The parts of a file's path, as its endpoints take them. */
+function pathOf(url: string) {
+  const [realm_id = '', shard = '', token = '', name = ''] = url.split('/').slice(2);
+  return { realm_id, shard, token, name };
+}
+
 const newDomain = async (call: Call, domain: string): Promise<string> => {
   await call('domains.add', 'owner', { domain, allow_subdomains: false });
   return domain;
@@ -209,25 +215,22 @@ export const organizationOperations: readonly Operation[] = [
     prepare: uploaded,
     request: () => ({}),
   }),
-  operation({
-    name: 'files.createTemporaryLink',
-    as: 'member',
-    repeatable: true,
-    prepare: async (call) => (await call('files.upload', 'member', {}, { files: [NOTE] })).url,
-    request: (url: string) => {
-      const [realm_id = '', shard = '', token = '', name = ''] = url.split('/').slice(2);
-      return { path: { realm_id, shard, token, name } };
-    },
-  }),
+  ...['files.createTemporaryLink', 'files.getThumbnailStatus'].map((name) =>
+    operation({
+      name,
+      as: 'member',
+      repeatable: true,
+      prepare: async (call) => (await call('files.upload', 'member', {}, { files: [NOTE] })).url,
+      request: (url: string) => ({ path: pathOf(url) }),
+    }),
+  ),
   operation({
     name: 'files.getTemporary',
     as: undefined,
     repeatable: true,
     prepare: async (call) => {
       const { url } = await call('files.upload', 'member', {}, { files: [NOTE] });
-      const [realm_id = '', shard = '', token = '', name = ''] = url.split('/').slice(2);
-      const path = { realm_id, shard, token, name };
-      return (await call('files.createTemporaryLink', 'member', {}, { path })).url;
+      return (await call('files.createTemporaryLink', 'member', {}, { path: pathOf(url) })).url;
     },
     request: (url: string) => {
       const [secret = '', filename = ''] = url.split('/').slice(3);
