@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { endpoints } from '../../shared/endpoints/all.ts';
 import { audit } from '../support/audit/audit.ts';
-import { abuse } from './abuse.ts';
+import { abuse, targets } from './abuse.ts';
 
 /** How many calls a run of all tests makes; `npm run fuzz -- --calls 20000` makes more. */
 const CALLS = Number(process.env.FUZZ_CALLS ?? 400);
@@ -29,7 +28,7 @@ function tableOf(answers: Answers): string {
     'not found': [404, 404],
   };
   const others = 'others';
-  const lines = endpoints.map(({ id }) => {
+  const lines = targets.map(({ id }) => {
     const counts = Object.values(columns).map(([from = 0, to]) => countOf(answers, id, from, to));
     const rest = countOf(answers, id, 0, 999) - counts.reduce((sum, count) => sum + count, 0);
     return [id, ...counts, rest];
@@ -52,7 +51,7 @@ describe('requests that no client means, to every endpoint', () => {
       expect(calls).toBeGreaterThanOrEqual(CALLS);
       expect(faults).toEqual([]);
       for (const { realm } of world.sides) expect(await audit(realm)).toEqual([]);
-      const never = endpoints.filter(({ id }) => countOf(answers, id, 200, 399) === 0).map(({ id }) => id);
+      const never = targets.filter(({ id }) => countOf(answers, id, 200, 399) === 0).map(({ id }) => id);
       if (CALLS >= ENOUGH) expect(never, 'endpoints that never did what they are for').toEqual([]);
     },
     20_000 + CALLS * PATIENCE,

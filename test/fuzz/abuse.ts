@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
+import { handler as downloadFile } from '../../functions/files/download.ts';
+import { handler as getFile } from '../../functions/files/get.ts';
+import { handler as getThumbnail } from '../../functions/files/getThumbnail.ts';
 import { setInService } from '../../shared/domain/realm-edit/service.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
@@ -35,8 +38,19 @@ export interface Outcome {
   readonly world: World;
 }
 
+/** What serves files. It is no part of the API, but takes its credentials. */
+const fileHandlers = [getFile, downloadFile, getThumbnail].map(
+  (handler) => [handler.endpoint, handler] as const,
+);
+
+/** Every endpoint that gets requests. */
+export const targets: readonly Endpoint[] = [...endpoints, ...fileHandlers.map(([endpoint]) => endpoint)];
+
+const handlerOf = ({ id }: Endpoint): Served =>
+  (handlers.get(id) ?? fileHandlers.find(([endpoint]) => endpoint.id === id)?.[1]) as Served;
+
 /** Some requests that arrive at the same time. */
-const batches = fc.array(fc.oneof(...endpoints.map(requestsTo)), { minLength: 1, maxLength: AT_ONCE });
+const batches = fc.array(fc.oneof(...targets.map(requestsTo)), { minLength: 1, maxLength: AT_ONCE });
 
 /** Sends so many requests, always the same ones for a seed as far as their replies are the same. */
 export async function abuse(seed: number, calls: number): Promise<Outcome> {
@@ -98,7 +112,7 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
   const sent = await written(draft, poolsOf(actor), other.pools, headers, world.picture);
   const cookie = side.consents.get(sent.multiValueQueryStringParameters?.state?.[0] ?? '');
   if (cookie !== undefined && draft.suited) sent.headers.cookie = cookie;
-  const handler = handlers.get(endpoint.id) as Served;
+  const handler = handlerOf(endpoint);
   const environment = onlyDeclared(realm.outside.environment, endpoint.needs);
   const event = { ...sent, requestContext: { requestId: randomUUID(), domainName: host ?? '' } };
   // Somebody who waits for a worker is not let down.

@@ -25,8 +25,17 @@ export const poolNames = [
   'exportId',
   'callState',
   'folderOrder',
-  // What the caller has: a device, a message that they reacted to with a smile.
+  'pollId',
+  'fileLink',
+  // The parts of the address of one file have the same place in these, as those of one temporary address have.
+  'fileShard',
+  'fileToken',
+  'fileName',
+  'linkSecret',
+  'linkName',
+  // What the caller has: a device, a file, a message that they reacted to with a smile.
   'ownDeviceId',
+  'ownFileId',
   'smiledId',
 ] as const;
 

@@ -4,7 +4,13 @@ import type { Actor, World } from './world.ts';
 
 /** Endpoints of which a success says something that later calls need. */
 const TELLING: ReadonlySet<string> = new Set([
-  ...['events.register', 'push.registerDevice', 'calls.register', 'reactions.add'],
+  ...[
+    'files.createTemporaryLink',
+    'events.register',
+    'push.registerDevice',
+    'calls.register',
+    'reactions.add',
+  ],
   ...['users.create', 'users.regenerateKey', 'bots.create', 'bots.regenerateKey'],
 ]);
 
@@ -29,6 +35,10 @@ export function learn(
     const form = new URLSearchParams(Buffer.from(sent.body ?? '', 'base64').toString());
     if (form.get('emoji_name') !== 'smile') return;
     side.smiles.set(userId, [...(side.smiles.get(userId) ?? []), Number(sent.pathParameters?.message_id)]);
+    return;
+  }
+  if (id === 'files.createTemporaryLink') {
+    side.links.push(JSON.parse(text).url);
     return;
   }
   const body: { queue_id?: string; device_id?: number; user_id?: number; api_key?: string } =

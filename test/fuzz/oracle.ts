@@ -20,6 +20,8 @@ const statuses = Map.groupBy(Object.values(problems), ({ code }) => code as stri
 /** What is wrong with a reply by itself: a fault of ours, no envelope, or something that is not declared. */
 export function faultOf(endpoint: Endpoint, status: number, text: string): string | undefined {
   if (endpoint.serves !== undefined && status < 400) return undefined;
+  // To a browser a file is refused by a page or a picture.
+  if (endpoint.isPage) return status >= 500 ? `answers ${status}` : undefined;
   let body: Record<string, unknown>;
   try {
     body = JSON.parse(text);

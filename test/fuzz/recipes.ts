@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hostileText as hostileMarkdown } from '../support/hostile-text.ts';
-import { type Draft, pick } from './draft.ts';
-import { channelName, listOf, name, narrow, oneMessage, topic, userId } from './plausible.ts';
+import { type Draft, Pick, type PoolName, pick } from './draft.ts';
+import { channelName, listOf, mostly, name, narrow, oneMessage, topic, userId } from './plausible.ts';
 
 type Fields = (readonly [string, Draft])[];
 
@@ -14,11 +14,30 @@ const together = (
     .record({ ...needed, ...others }, { requiredKeys: Object.keys(needed) })
     .map((fields): Fields => Object.entries(fields));
 
+/** Fields of one thing: each holds what is at the same place of its pool. */
+const partsOf = (pools: Readonly<Record<string, PoolName>>): fc.Arbitrary<Fields> =>
+  fc
+    .tuple(fc.nat(10_000), fc.nat(19))
+    .map(
+      ([place, chance]): Fields =>
+        Object.entries(pools).map(([field, pool]) => [field, new Pick(pool, place, chance === 0)]),
+    );
+
+/** The address of a file, and what else a request about one has. */
+const fileAddress = (more: Readonly<Record<string, fc.Arbitrary<Draft>>> = {}): fc.Arbitrary<Fields> =>
+  fc
+    .tuple(
+      partsOf({ shard: 'fileShard', token: 'fileToken', name: 'fileName' }),
+      together({ realm_id: mostly(word('1'), word('2')), ...more }),
+    )
+    .map(([parts, others]): Fields => [...parts, ...others]);
+
 const word = (...words: readonly Draft[]): fc.Arbitrary<Draft> => fc.constantFrom(...words);
 const content = fc.oneof(
   hostileMarkdown,
   name,
-  word('@**all** hello', '@**Max Member** :tada:', '/me waves'),
+  word('@**all** hello', '@**Max Member** :tada:', '/me waves', '/poll Lunch?\nsoup\nbread', '/todo'),
+  pick('fileLink'),
 );
 const oneOf = (arbitrary: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> =>
   fc.array(arbitrary, { minLength: 1, maxLength: 2 });
@@ -128,6 +147,27 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
   'calls.create': together({ provider }, { is_video_call: fc.boolean() }),
   'calls.register': together({ provider }),
   'calls.complete': together({ provider, state: pick('callState'), code: word('good', 'good', 'bad') }),
+  'submessages.add': together({
+    message_id: mostly(pick('pollId'), oneMessage),
+    msg_type: word('widget'),
+    content: fc.oneof(
+      word(
+        '{"type":"vote","key":"canned,0","vote":1}',
+        '{"type":"new_option","idx":1,"option":"rice"}',
+        '[]',
+      ),
+      name,
+    ),
+  }),
+  'files.get': fileAddress(),
+  'files.download': fileAddress(),
+  'files.getThumbnail': fileAddress({
+    format: mostly(word('840x560.webp', '840x560-anim.webp', '1x1.jpg'), word('x', '..')),
+  }),
+  'files.getThumbnailStatus': fileAddress(),
+  'files.createTemporaryLink': fileAddress(),
+  'files.getTemporary': partsOf({ secret: 'linkSecret', filename: 'linkName' }),
+  'files.remove': together({ attachment_id: mostly(pick('ownFileId')) }),
   'emoji.image': together({ realm: pick('realmId'), file: pick('file') }),
   'exports.delete': together({ export_id: pick('exportId') }),
 };

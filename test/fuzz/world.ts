@@ -3,11 +3,13 @@ import { handler as createFolder } from '../../functions/channelFolders/create.t
 import { handler as addDomain } from '../../functions/domains/add.ts';
 import { handler as addEmoji } from '../../functions/emoji/add.ts';
 import { handler as register } from '../../functions/events/register.ts';
+import { handler as uploadFile } from '../../functions/files/upload.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as createField } from '../../functions/profileFields/create.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { loadExports } from '../../shared/domain/export/realm-export.ts';
+import { loadOwnFiles, type StoredFile } from '../../shared/domain/files/file.ts';
 import { loadProfileFields } from '../../shared/domain/profile/field.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
@@ -49,6 +51,10 @@ export interface Side {
   readonly smiles: Map<number, number[]>;
   /** States that were given to providers of video calls, newest last, with what the browser keeps meanwhile. */
   readonly consents: Map<string, string>;
+  /** Temporary addresses of files, newest last. */
+  readonly links: string[];
+  /** The files of those who call. */
+  files: readonly StoredFile[];
   pools: Pools;
 }
 
@@ -103,7 +109,13 @@ const servicesAt = (provider?: Provider, relay?: FakeRelay): Record<string, stri
 };
 
 /** What nobody has at first. */
-const nothingYet = () => ({ devices: new Map(), smiles: new Map(), consents: new Map() });
+const nothingYet = () => ({
+  devices: new Map(),
+  smiles: new Map(),
+  consents: new Map(),
+  links: [],
+  files: [],
+});
 
 /** A wait takes the clock on and no time, so that a poll that finds nothing ends at once. */
 export async function newSide(services = servicesAt()): Promise<Side> {
@@ -155,6 +167,9 @@ async function fill(realm: TestRealm, label: string, mark: string): Promise<Pers
       realm.call(send, i % 3 === 0 ? owner : member, { type: 'channel', to, topic: `t${i % 4}`, content }),
     );
   }
+  await done(realm.call(uploadFile, member, {}, { files }));
+  const poll = { type: 'channel', to: 'general', topic: 't0', content: '/poll Lunch?\nsoup\nbread' };
+  await done(realm.call(send, member, poll));
   return somebody;
 }
 
@@ -164,7 +179,8 @@ export async function refresh(side: Side): Promise<void> {
   const { table } = realm.outside;
   const at = { realm: realm.realm };
   const some = { descending: true, limit: 60 };
-  const [users, channels, groups, folders, emoji, here, slots, fields, exports] = await Promise.all([
+  const people = Object.values(realm.people);
+  const [users, channels, groups, folders, emoji, here, slots, fields, exports, files] = await Promise.all([
     table.all('user', at, { ...some, limit: 1_000 }),
     table.all('channel', at, some),
     table.all('group', at, some),
@@ -174,13 +190,16 @@ export async function refresh(side: Side): Promise<void> {
     table.all('slot', at, { ...some, limit: 80 }),
     loadProfileFields(table, realm.realm),
     loadExports(table, realm.realm),
+    Promise.all(people.map(({ userId }) => loadOwnFiles(table, realm.realm, userId))),
   ]);
+  side.files = files.flatMap((own) => own.slice(-5));
+  const addresses = side.files.map(({ pathId }) => pathId.split('/'));
+  const links = side.links.slice(-5).map((url) => url.split('/'));
   const messages = [...here.flat(), ...slots.filter((slot) => slot.kind === 'message')];
   // What is hidden stays so only as long as nobody happens to write it elsewhere.
   const topics = messages.flatMap(({ topic, channelId = 0 }) =>
     topic === undefined || hidden.channelIds.includes(channelId) ? [] : topic,
   );
-  const people = Object.values(realm.people);
   const familiar = users.filter(({ userId }) => people.some((person) => person.userId === userId));
   const shown = [...familiar, ...familiar, ...users.slice(0, 10), ...users.slice(-10)];
   const folderIds = folders.map(({ folderId }) => folderId);
@@ -213,7 +232,15 @@ export async function refresh(side: Side): Promise<void> {
     exportId: exports.map(({ exportId }) => exportId),
     callState: [...consents.keys()].slice(-3),
     folderOrder: [folderIds, folderIds.toReversed()],
+    pollId: slots.flatMap((slot) => (slot.kind === 'message' && slot.widget ? [slot.seq] : [])),
+    fileLink: side.files.map(({ pathId }) => `[a file](/user_uploads/${pathId})`),
+    fileShard: addresses.map(([, shard = '']) => shard),
+    fileToken: addresses.map(([, , token = '']) => token),
+    fileName: addresses.map((parts) => parts.at(-1) ?? ''),
+    linkSecret: links.map((parts) => parts.at(-2) ?? ''),
+    linkName: links.map((parts) => parts.at(-1) ?? ''),
     ownDeviceId: [],
+    ownFileId: [],
     smiledId: [],
   };
   side.pools = pools;
@@ -222,6 +249,9 @@ export async function refresh(side: Side): Promise<void> {
 /** The same for somebody who calls, with what is theirs. */
 export const poolsOf = ({ side, person }: Actor): Pools => ({
   ...side.pools,
+  ownFileId: side.files.flatMap(({ ownerId, attachmentId }) =>
+    ownerId === person.userId ? [attachmentId] : [],
+  ),
   ownDeviceId: side.devices.get(person.userId)?.slice(-1) ?? [],
   smiledId: side.smiles.get(person.userId)?.slice(-3) ?? [],
 });
