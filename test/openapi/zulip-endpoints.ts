@@ -6,7 +6,6 @@ const [offered, ours] = ['offered', 'ours'] as const;
 const absent = (reason: string): EndpointStatus => ({ absent: reason });
 
 const NOT_YET = 'not made yet';
-const NO_THUMBNAILS = 'there are no thumbnails';
 
 /**
  * The endpoints of Zulip's API at feature level 500, as the specification and the facts about its wire format name them, with
@@ -139,7 +138,7 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
   'GET /api/v1/streams/{stream_id}/email_address': offered,
   'GET /api/v1/streams/{stream_id}/members': offered,
   'POST /api/v1/submessage': offered,
-  'GET /api/v1/thumbnail/status/{realm_id}/{path}': absent(NO_THUMBNAILS),
+  'GET /api/v1/thumbnail/status/{realm_id}/{shard}/{token}/{name}': offered,
   'POST /api/v1/typing': offered,
   'GET /api/v1/user_groups': offered,
   'POST /api/v1/user_groups/create': offered,
@@ -208,6 +207,6 @@ export const zulipEndpoints: Readonly<Record<string, EndpointStatus>> = {
   'GET /user_avatars/{realm}/{file}': offered,
   'GET /user_uploads/download/{realm_id}/{shard}/{token}/{name}': offered,
   'GET /user_uploads/temporary/{secret}/{filename}': offered,
-  'GET /user_uploads/thumbnail/{realm_id}/{path}': absent(NO_THUMBNAILS),
+  'GET /user_uploads/thumbnail/{realm_id}/{shard}/{token}/{name}/{format}': offered,
   'GET /user_uploads/{realm_id}/{shard}/{token}/{name}': offered,
 };
