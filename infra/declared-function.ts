@@ -73,7 +73,10 @@ export class DeclaredFunction extends Construct {
         [CODE]: bundle.code,
       },
     });
+    const resource = this.lambda.node.defaultChild as CfnFunction;
     // The CDK's own way adds a separate policy to each role.
-    (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
+    resource.tracingConfig = { mode: 'Active' };
+    // Bytes of the template, which may have a million: `Role` says the same, and nothing reads the other.
+    for (const path of ['DependsOn', 'Metadata.aws:asset:is-bundled']) resource.addDeletionOverride(path);
   }
 }

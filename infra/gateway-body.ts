@@ -26,7 +26,7 @@ export interface Target {
 /** A method that passes the request to an endpoint's function and returns its reply, both unchanged. */
 interface FunctionMethod {
   readonly operationId: string;
-  readonly parameters: readonly PathParameter[];
+  readonly parameters?: readonly PathParameter[];
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
   readonly 'x-amazon-apigateway-integration': Target & {
     readonly type: 'aws_proxy';
@@ -45,12 +45,13 @@ type PathItem = { readonly [M in Lowercase<Method | 'HEAD'>]?: FunctionMethod } 
 const variablesOf = (path: string): string[] =>
   [...path.matchAll(/\{([^}+]+)\+?\}/g)].map((match) => match[1] ?? '');
 
-const pathParameter = (name: string): PathParameter => ({
-  name,
-  in: 'path',
-  required: true,
-  schema: { type: 'string' },
-});
+/** The variables of a path, as each of its methods declares them. */
+const parametersOf = (path: string): { readonly parameters?: readonly PathParameter[] } => {
+  const parameters = variablesOf(path).map(
+    (name): PathParameter => ({ name, in: 'path', required: true, schema: { type: 'string' } }),
+  );
+  return parameters.length > 0 ? { parameters } : {};
+};
 
 /**
  * Refuses routes that the gateway cannot tell apart: two endpoints on one method and path, or two names for
@@ -86,8 +87,8 @@ const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
 
 const functionMethod = (endpoint: Endpoint, method: string, target: Target): FunctionMethod => ({
   operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
-  parameters: variablesOf(endpoint.gatewayPath).map(pathParameter),
-  responses: { 200: { description: 'The reply of the function.' } },
+  ...parametersOf(endpoint.gatewayPath),
+  responses: { 200: { description: 'Function' } },
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
     httpMethod: 'POST',
@@ -103,16 +104,16 @@ const pathItem = (
 ): PathItem => {
   const allowed = endpoints.flatMap(methodsOf).sort();
   const ids = idsOf(path, endpoints);
-  const parameters = variablesOf(path).map(pathParameter);
+  const parameters = parametersOf(path);
   return {
     ...Object.fromEntries(
       endpoints.flatMap((it) =>
         methodsOf(it).map((method) => [method.toLowerCase(), functionMethod(it, method, targetOf(it))]),
       ),
     ),
-    options: { parameters, ...options(allowed) },
+    options: { ...parameters, ...options(allowed) },
     'x-amazon-apigateway-any-method': {
-      parameters,
+      ...parameters,
       ...(endpoints.every(({ isPage }) => isPage) ? wrongPageMethod(allowed) : wrongMethod(allowed, ids)),
     },
   };
@@ -149,14 +150,14 @@ export const gatewayBody = (
     '/': { 'x-amazon-apigateway-any-method': toAccount() },
     // No other path exists. Without this the gateway would refuse other paths for a missing AWS signature.
     '/{proxy+}': {
-      'x-amazon-apigateway-any-method': { parameters: [pathParameter('proxy')], ...unknownRoute() },
+      'x-amazon-apigateway-any-method': { ...parametersOf('/{proxy+}'), ...unknownRoute() },
     },
     ...Object.fromEntries(
       otherPagePaths(endpoints).map((path) => [
         path,
         {
           'x-amazon-apigateway-any-method': {
-            parameters: variablesOf(path).map(pathParameter),
+            ...parametersOf(path),
             ...unknownPage(),
           },
         },

@@ -135,7 +135,7 @@ const mockReply = ({ statusCode, body, type = json, headers }: Reply): MockReply
 
 const described = ({ statusCode, body, type = json, headers }: Reply) => ({
   [statusCode]: {
-    description: 'Answered by the gateway.',
+    description: 'Gateway',
     headers: Object.fromEntries(
       Object.keys({ ...safety, ...headers }).map((name) => [name, { schema: { type: 'string' } }]),
     ),
