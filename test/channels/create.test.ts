@@ -89,4 +89,13 @@ describe('POST /channels/create (companion facts 4.4)', () => {
     await expectConsistent(realm, body.id, people);
     for (const person of people) expect(await subscriptionOf(realm, person, body.id)).toBeDefined();
   });
+
+  it('subscribes more users than one transaction takes', async () => {
+    const realm = await newRealm();
+    const people = await Promise.all(Array.from({ length: 60 }, () => givenUser(realm)));
+    const subscribers = people.map(({ userId }) => userId);
+    const { status, body } = await realm.call(create, realm.people.member, { name: 'Tea', subscribers });
+    expect(status).toBe(200);
+    await expectConsistent(realm, body.id, people);
+  });
 });

@@ -74,7 +74,9 @@ describe('what one tries out on the reference page', () => {
     );
     for (const operation of operations) {
       const id = operation.operationId;
-      const { parameters } = endpoints.find((one) => one.id === id) ?? expect.fail(id);
+      const { parameters, file } = endpoints.find((one) => one.id === id) ?? expect.fail(id);
+      // A form with a file has no example: one chooses the file, and begins with the other fields empty.
+      if (file !== undefined) continue;
       const typed = [
         ...operation.parameters.map(({ name, example }) => [name, example] as const),
         ...propertiesOf(operation).map(([name, { examples }]) => [name, examples?.[0]] as const),

@@ -190,10 +190,13 @@ describe('the page for a forgotten password', () => {
     expect(await last('nobody@example.com', '192.0.2.2')).toEqual([429, true]);
   });
 
-  it('says where there is no mail that an administrator makes a link, and has no form', async () => {
+  it('says where there is no mail that the operator makes a link, and has no form', async () => {
     const realm = await newRealm();
     const { status, text } = await new Browser(realm).open(showPasswordRequest);
-    expect([status, text]).toEqual([200, expect.stringContaining('Ask an administrator')]);
+    expect([status, text]).toEqual([
+      200,
+      expect.stringContaining('The operator of the service can make you a link'),
+    ]);
     expect(text).not.toContain('<form');
   });
 });
