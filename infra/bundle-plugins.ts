@@ -60,8 +60,6 @@ export const replacements: Readonly<Record<string, string>> = {
     export { CONFIG_PREFIX_SEPARATOR } from './constants';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });
   `,
-  // The document client's paginators, scans among them; `shared/table` turns its pages itself (1.6 KB).
-  '@aws-sdk/lib-dynamodb/dist-es/pagination/index.js': 'export {};',
   // Asks the host of an EC2 machine for its region; Lambda has it in the environment (1.4 KB).
   '@smithy/core/dist-es/submodules/config/config-resolver/regionConfig/getInstanceMetadataRegion.js':
     'export const getInstanceMetadataRegion = async () => undefined;',

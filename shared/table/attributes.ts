@@ -1,5 +1,3 @@
-import { convertToAttr, convertToNative, type NativeAttributeValue } from '@aws-sdk/util-dynamodb';
-
 /** An attribute value as DynamoDB's JSON has it: one of these, with bytes in base64. */
 interface AttributeValue {
   readonly S?: string;
@@ -7,7 +5,9 @@ interface AttributeValue {
   readonly BOOL?: boolean;
   readonly M?: Attributes;
   readonly L?: readonly AttributeValue[];
+  readonly NULL?: true;
   readonly SS?: readonly string[];
+  readonly NS?: readonly string[];
   readonly B?: string;
   readonly BS?: readonly string[];
 }
@@ -17,10 +17,10 @@ type Attributes = Readonly<Record<string, AttributeValue>>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The input of an operation as DynamoDB wants it. */
+/** The input of an operation as DynamoDB wants it. Throws `TypeError` for a value that it cannot store. */
 export const toWire = (input: object): object => converted(input as Fields, toAttributes);
 
-/** The output of an operation with plain values. */
+/** The output of an operation, or the fields of an error, with plain values. */
 export function fromWire({ Responses: responses, ...output }: Fields): Record<string, unknown> {
   if (responses === undefined) return converted(output, fromAttributes);
   // The items of a batch, by table.
@@ -75,42 +75,50 @@ const fromAttributes = (attributes: Attributes): Record<string, unknown> => {
   return fields;
 };
 
-/**
- * A value as DynamoDB wants it. Usual values are converted here, since the SDK takes a multiple of the time. It converts all others, and throws for what is
- * no value.
- */
+/** A value as DynamoDB wants it. Throws `TypeError` for what it cannot store: an empty set, a date, an inexact number. */
 function toAttribute(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'boolean') return { BOOL: value };
-  if (Number.isSafeInteger(value)) return { N: String(value) };
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { N: String(value) };
+  if (value === null) return { NULL: true };
   if (Array.isArray(value)) return { L: value.filter(isKept).map(toAttribute) };
-  if (value?.constructor === Object) return { M: toAttributes(value as Fields) };
-  const { B, BS, ...other } = convertToAttr(value as NativeAttributeValue, {
-    removeUndefinedValues: true,
-    convertTopLevelContainer: true,
-  }) as { readonly B?: Uint8Array; readonly BS?: readonly Uint8Array[] };
-  if (B) return { B: toBase64(B) };
-  return BS ? { BS: BS.map(toBase64) } : other;
+  if (value instanceof Uint8Array) return { B: toBase64(value) };
+  if (value instanceof Set) return toSet([...value]);
+  if (isPlain(value)) return { M: toAttributes(value) };
+  throw new TypeError(`DynamoDB has no value for this: ${typeof value}`);
 }
+
+/** A set, whose members have one type: the first one's. */
+function toSet(members: readonly unknown[]): AttributeValue {
+  const areAll = (type: string): boolean =>
+    members.length > 0 && members.every((member) => typeof member === type);
+  if (areAll('string')) return { SS: members as string[] };
+  if (areAll('number')) return { NS: members.map(String) };
+  if (areAll('object')) return { BS: (members as Uint8Array[]).map(toBase64) };
+  throw new TypeError('DynamoDB has no empty or mixed sets.');
+}
+
+const isPlain = (value: unknown): value is Fields => {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+};
 
 const isKept = (value: unknown): boolean => value !== undefined && typeof value !== 'function';
 
-/** The value of an attribute; as above, the SDK converts the unusual ones. */
-function fromAttribute(attribute: AttributeValue): unknown {
-  const { S, N, M, L, BOOL } = attribute;
+/** The value of an attribute. */
+function fromAttribute({ S, N, M, L, BOOL, SS, NS, B, BS }: AttributeValue): unknown {
   if (S !== undefined) return S;
-  const number = N === undefined ? undefined : Number(N);
-  if (Number.isSafeInteger(number)) return number;
+  if (N !== undefined) return Number(N);
   if (M !== undefined) return fromAttributes(M);
   if (BOOL !== undefined) return BOOL;
   if (L !== undefined) return L.map(fromAttribute);
-  const { SS, B, BS } = attribute;
   if (SS !== undefined) return new Set(SS);
+  if (NS !== undefined) return new Set(NS.map(Number));
   if (B !== undefined) return fromBase64(B);
-  return BS ? new Set(BS.map(fromBase64)) : convertToNative(attribute as never);
+  return BS === undefined ? null : new Set(BS.map(fromBase64));
 }
 
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-/** Bytes of a value. */
-export const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));
+const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));

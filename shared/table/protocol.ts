@@ -1,6 +1,6 @@
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { clientOptions } from '../aws/client-options.ts';
-import { fromBase64, fromWire, toWire } from './attributes.ts';
+import { fromWire, toWire } from './attributes.ts';
 import type { Send } from './table.ts';
 
 /** The endpoint of the service. */
@@ -28,8 +28,8 @@ const RETRYABLE = 'ReplicatedWriteConflictException';
  * hold plain values here. That takes a third off the processor time of 100 messages. Connections, signatures, retries and endpoint
  * resolution stay with the SDK.
  *
- * Errors have the name, message and fields of the service, with items as it sent them, and all have one class: tell them
- * apart by `name`.
+ * Errors have the name, message and fields of the service, with plain items, and all have one class: tell them apart by
+ * `name`.
  */
 export const jsonProtocol = {
   getShapeId: () => 'aws.protocols#awsJson1_0',
@@ -61,7 +61,7 @@ export const jsonProtocol = {
     context: { readonly streamCollector: (body: unknown) => Promise<Uint8Array> },
     { statusCode, headers, body }: Answer,
   ): Promise<Output> {
-    const fields = readFields(await context.streamCollector(body), statusCode < 300);
+    const fields = readFields(await context.streamCollector(body));
     const requestId = headers['x-amzn-requestid'];
     const $metadata = { httpStatusCode: statusCode, ...(requestId !== undefined && { requestId }) };
     if (statusCode < 300 && fields !== undefined) return { ...fields, $metadata } as Output;
@@ -85,32 +85,14 @@ export const jsonProtocol = {
 };
 
 /** The fields of a reply; undefined if it is not from the service. */
-function readFields(bytes: Uint8Array, isSuccess: boolean): Record<string, unknown> | undefined {
+function readFields(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
     const fields: unknown = JSON.parse(text);
     if (typeof fields !== 'object' || fields === null) return undefined;
-    if (!isSuccess) {
-      readBytes(fields);
-      return { ...fields };
-    }
     return fromWire(fields as Readonly<Record<string, unknown>>);
   } catch {
     return undefined;
-  }
-}
-
-/**
- * Decodes base64 in the attributes of an error, in place. Text under `B` and a list under `BS` are always values; an attribute
- * with such a name holds an object.
- */
-function readBytes(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  const fields = value as Record<string, unknown>;
-  for (const [name, field] of Object.entries(fields)) {
-    if (name === 'B' && typeof field === 'string') fields.B = fromBase64(field);
-    else if (name === 'BS' && Array.isArray(field)) fields.BS = field.map(fromBase64);
-    else readBytes(field);
   }
 }
 
@@ -123,8 +105,8 @@ export function documentClient(environment: Readonly<Record<string, string | und
   return sendBy(client);
 }
 
-/** Sends commands of the document client by a client with our protocol, which takes their inputs as they are. */
+/** Sends our commands by a client with our protocol. */
 export const sendBy =
   (client: DynamoDBClient): Send =>
   (command) =>
-    client.send((command as { readonly clientCommand: Parameters<typeof client.send>[0] }).clientCommand);
+    client.send(command as Parameters<typeof client.send>[0]);

@@ -1,14 +1,16 @@
+import type {
+  BatchGetCommandOutput,
+  QueryCommandInput,
+  QueryCommandOutput,
+  UpdateCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
 import {
   BatchGetCommand,
-  type BatchGetCommandOutput,
   PutCommand,
   QueryCommand,
-  type QueryCommandInput,
-  type QueryCommandOutput,
   TransactWriteCommand,
   UpdateCommand,
-  type UpdateCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+} from './commands.ts';
 import { ItemVersions } from './item-versions.ts';
 import {
   type IndexEntry,
@@ -40,7 +42,7 @@ import {
   type Write,
 } from './write.ts';
 
-/** Sends one command of the document client. Tests inject faults, delays and counters here. */
+/** Sends one command (`commands.ts`). Tests inject faults, delays and counters here. */
 export type Send = (command: object) => Promise<unknown>;
 
 type Index = (typeof indexes)[keyof typeof indexes];

@@ -1,5 +1,4 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Key } from './keys.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
@@ -200,7 +199,7 @@ export type Outcome =
 
 interface Reason {
   readonly Code?: string;
-  readonly Item?: Parameters<typeof unmarshall>[0];
+  readonly Item?: Item;
 }
 
 /** Error names of throttled calls, which changed nothing: DynamoDB, KMS, S3 and SQS. */
@@ -253,9 +252,7 @@ export function outcomeOf(error: unknown): Outcome | undefined {
   if (error.name === 'TransactionCanceledException') {
     const reasons = (error as Error & { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
     const refused = reasons.flatMap((reason, index) =>
-      reason.Code === 'ConditionalCheckFailed'
-        ? [{ index, item: reason.Item === undefined ? undefined : unmarshall(reason.Item) }]
-        : [],
+      reason.Code === 'ConditionalCheckFailed' ? [{ index, item: reason.Item }] : [],
     );
     if (refused.length > 0) return { state: 'refused', refused };
     return isCrowded(error) ? { state: 'unsure', cause: error } : undefined;

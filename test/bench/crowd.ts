@@ -1,4 +1,3 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { MAX_QUEUES, newQueue } from '../../shared/domain/event/queue.ts';
@@ -12,6 +11,7 @@ import { givenCount, givenGraph } from '../support/given.ts';
 import { givenHistory } from '../support/long-history.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
+import { BatchWriteCommand } from '../support/store-commands.ts';
 
 /*
  * Much of one kind, put straight into the table as the endpoints would have left it.

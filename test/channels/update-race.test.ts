@@ -1,4 +1,3 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as archiveFolder } from '../../functions/channelFolders/update.ts';
 import { handler as send } from '../../functions/messages/send.ts';
@@ -6,6 +5,7 @@ import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { TransactWriteCommand } from '../../shared/table/commands.ts';
 import { edit, edited, storedChannel, toldOfChannels } from '../support/channel-state.ts';
 import { createFolder } from '../support/folder-state.ts';
 import { givenChannel, givenGroup } from '../support/given.ts';

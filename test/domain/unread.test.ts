@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { loadUnread, type Unread, unreadObject } from '../../shared/domain/flags/unread.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { loadReadStates } from '../../shared/model/message/read-state.ts';
 import { visibility } from '../../shared/model/message/user-topic.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
+import { QueryCommand } from '../../shared/table/commands.ts';
 import { partition } from '../../shared/table/keys.ts';
 import { givenChannel, givenMutedChannel, givenUser, givenUserTopic } from '../support/given.ts';
 import { move, say } from '../support/message-update.ts';

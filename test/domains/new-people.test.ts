@@ -1,7 +1,7 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as createBot } from '../../functions/bots/create.ts';
 import { handler as createUser } from '../../functions/users/create.ts';
+import { TransactWriteCommand } from '../../shared/table/commands.ts';
 import { addDomain, givenDomain, removeDomain, updateDomain } from '../support/domain-state.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { badRequest, changed } from '../support/realm-state.ts';

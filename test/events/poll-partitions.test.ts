@@ -1,5 +1,5 @@
-import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
+import { BatchGetCommand } from '../../shared/table/commands.ts';
 import { givenClient, said, sendTo, virtualTime } from '../support/event-queue.ts';
 import { type Request, requestOf } from '../support/faults.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';

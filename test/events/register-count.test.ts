@@ -1,6 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
+import { QueryCommand } from '../../shared/table/commands.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenClient } from '../support/event-queue.ts';

@@ -1,7 +1,7 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
+import { QueryCommand } from '../../shared/table/commands.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { applying, kinds } from '../support/client-state/applied.ts';

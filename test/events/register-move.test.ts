@@ -1,6 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
+import { QueryCommand } from '../../shared/table/commands.ts';
 import { indexes } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { applying, kinds } from '../support/client-state/applied.ts';

@@ -1,4 +1,3 @@
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
@@ -15,6 +14,7 @@ import { givenChannel } from '../support/given.ts';
 import { entriesIn, eventFor } from '../support/log-entries.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
+import { DeleteCommand } from '../support/store-commands.ts';
 import { type Weather, World } from './world.ts';
 import { insist, type Scene, type Schedule, schedule, write } from './writers.ts';
 

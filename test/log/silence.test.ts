@@ -1,4 +1,3 @@
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
@@ -10,6 +9,7 @@ import { said, sendTo } from '../support/event-queue.ts';
 import { contentsIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
+import { DeleteCommand } from '../support/store-commands.ts';
 import { lastNumber } from '../support/stored.ts';
 
 /*

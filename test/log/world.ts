@@ -1,13 +1,12 @@
+import type { BatchGetCommandOutput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import type { Outside } from '../../shared/kernel/outside.ts';
 import {
   BatchGetCommand,
-  type BatchGetCommandOutput,
   PutCommand,
   QueryCommand,
-  type QueryCommandOutput,
   TransactWriteCommand,
   UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import type { Outside } from '../../shared/kernel/outside.ts';
+} from '../../shared/table/commands.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { conflict, fault } from '../support/faults.ts';
 import { randomFrom } from '../support/random.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { handler as getChannel } from '../../functions/channels/get.ts';
 import { handler as deleteMessage } from '../../functions/messages/delete.ts';
+import { TransactWriteCommand } from '../../shared/table/commands.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { audit } from '../support/audit/audit.ts';
 import { givenClient, sendTo } from '../support/event-queue.ts';

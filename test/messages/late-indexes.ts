@@ -1,10 +1,5 @@
-import {
-  BatchGetCommand,
-  type BatchGetCommandOutput,
-  QueryCommand,
-  type QueryCommandInput,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { BatchGetCommandOutput, QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, QueryCommand, TransactWriteCommand } from '../../shared/table/commands.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import type { Item } from '../../shared/table/write.ts';

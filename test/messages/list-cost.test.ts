@@ -1,7 +1,8 @@
-import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import type { QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { QueryCommand } from '../../shared/table/commands.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { BUDGET, cost, tripsOf } from '../support/fetch-cost.ts';
 import { givenChannel, givenUser } from '../support/given.ts';

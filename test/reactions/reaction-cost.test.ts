@@ -1,7 +1,7 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { TransactWriteCommand } from '../../shared/table/commands.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { designBudgets } from '../support/design-budgets.ts';

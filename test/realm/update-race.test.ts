@@ -1,8 +1,8 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { handler as archive } from '../../functions/channels/archive.ts';
 import { handler as deactivate } from '../../functions/userGroups/deactivate.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
+import { TransactWriteCommand } from '../../shared/table/commands.ts';
 import { edit, storedChannel } from '../support/channel-state.ts';
 import { givenChannel, givenGroup } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

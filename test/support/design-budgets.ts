@@ -14,8 +14,6 @@ export const designBudgets = {
   /** Bytes of an HTTP function, and of one that renders Markdown. */
   bundleBytes: 300 * 1024,
   markdownBundleBytes: 410 * 1024,
-  /** Bytes of an HTTP function that searches: it reads the index, and judges texts as the index does. */
-  searchingBundleBytes: 305 * 1024,
   /** Bytes of the file beside it that is loaded when a text has formulas. */
   typesetterBytes: 280 * 1024,
   /** The same of the file that is loaded when an organization has linkifiers. */
@@ -63,6 +61,5 @@ export function bundleBudget(inputs: readonly string[]): number {
   if (inputs.some((file) => file.includes('/markdown-it/'))) return designBudgets.markdownBundleBytes;
   const has = (part: string): boolean => inputs.some((file) => file.includes(part));
   if (has('/oauth4webapi/') && has('/account/join.ts')) return designBudgets.joiningBundleBytes;
-  if (has('/domain/search/segment.ts')) return designBudgets.searchingBundleBytes;
   return designBudgets.bundleBytes;
 }

@@ -4,7 +4,7 @@ import {
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+} from '../../shared/table/commands.ts';
 import type { Send } from '../../shared/table/table.ts';
 
 /** What kind of request a command is, as the tests name it. */

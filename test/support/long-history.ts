@@ -1,4 +1,3 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { slotWrites } from '../../shared/log/commit.ts';
 import { allocate } from '../../shared/log/log.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
@@ -6,6 +5,7 @@ import { topicConversation } from '../../shared/model/message/message.ts';
 import type { Send } from '../../shared/table/table.ts';
 import type { TestRealm } from './realm.ts';
 import { TABLE } from './store.ts';
+import { BatchWriteCommand } from './store-commands.ts';
 
 /** Items of one request, and requests at once. */
 const BATCH = 25;

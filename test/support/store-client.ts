@@ -36,10 +36,10 @@ export function storeClient(endpoint: string): Send {
     const name = given.constructor.name.replace(/Command$/, '');
     const body = JSON.stringify(toWire(input));
     const [status, text] = await connections.post(`${SIGNED}${operations[name] ?? name}\r\n`, body);
-    const answer = JSON.parse(text);
-    if (status < 300) return fromWire(answer);
+    const answer = fromWire(JSON.parse(text));
+    if (status < 300) return answer;
     const { __type, message, Message, ...fields } = answer;
-    const error = new Error(message ?? Message);
+    const error = new Error(String(message ?? Message));
     throw Object.assign(error, { name: String(__type).split('#').at(-1) }, fields);
   };
 }

@@ -1,11 +1,6 @@
-import {
-  BatchGetCommand,
-  type BatchGetCommandOutput,
-  QueryCommand,
-  type QueryCommandOutput,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { BatchGetCommandOutput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { SETTLE } from '../../shared/log/log.ts';
+import { BatchGetCommand, QueryCommand, TransactWriteCommand } from '../../shared/table/commands.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { TABLE } from './store.ts';
 

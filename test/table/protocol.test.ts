@@ -9,8 +9,10 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
+import { toWire } from '../../shared/table/attributes.ts';
 import { jsonProtocol, sendBy } from '../../shared/table/protocol.ts';
 import { TABLE } from '../support/store.ts';
 
@@ -44,19 +46,26 @@ function newClient(own: boolean) {
     { step: 'build' },
   );
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-  return { last, send: own ? (command: object) => document.send(command as PutCommand) : sendBy(client) };
+  const sendOurs = (command: object) =>
+    sendBy(client)((command as { readonly clientCommand: object }).clientCommand);
+  return { last, send: own ? (command: object) => document.send(command as PutCommand) : sendOurs };
 }
 
-const told = async (reply: Promise<unknown>): Promise<unknown> => {
+/** Items of errors are plain with our protocol; the client's own leaves them as the service sent them. */
+const plain = (item: unknown, own: boolean): unknown =>
+  own && item !== undefined ? unmarshall(item as Parameters<typeof unmarshall>[0]) : item;
+
+const told = async (reply: Promise<unknown>, own: boolean): Promise<unknown> => {
   try {
     const { $metadata, ...output } = (await reply) as { $metadata: object };
     return output;
   } catch (error) {
     const { name, message, $fault, Item, CancellationReasons } = error as DynamoDBServiceException & {
       Item?: unknown;
-      CancellationReasons?: unknown;
+      CancellationReasons?: readonly { readonly Item?: unknown }[];
     };
-    return { name, message, $fault, Item, CancellationReasons };
+    const reasons = CancellationReasons?.map((reason) => ({ ...reason, Item: plain(reason.Item, own) }));
+    return { name, message, $fault, Item: plain(Item, own), reasons };
   }
 };
 
@@ -135,10 +144,20 @@ describe("our protocol, by the measure of the client's own", () => {
     const given = command() as PutCommand;
     // A command can be sent once.
     const again = new (given.constructor as new (input: object) => object)(given.input);
-    const expected = await told(own.send(given));
-    expect(await told(ours.send(again))).toEqual(expected);
+    const expected = await told(own.send(given), true);
+    expect(await told(ours.send(again), false)).toEqual(expected);
     expect(ours.last.sent).toEqual(own.last.sent);
   });
+});
+
+test.each<[string, unknown]>([
+  ['an empty set', new Set()],
+  ['a set of several types', new Set(['a', 1])],
+  ['a date', new Date(0)],
+  ['a number that is not exact', 2 ** 53],
+  ['no number', Number.NaN],
+])('%s is refused before anything is sent', (_, value) => {
+  expect(() => toWire({ Item: { value } })).toThrow(TypeError);
 });
 
 describe('an answer that is none of DynamoDB', () => {

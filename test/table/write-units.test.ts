@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import {
-  DeleteCommand,
-  PutCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { expect, inject, test } from 'vitest';
+import { PutCommand, TransactWriteCommand, UpdateCommand } from '../../shared/table/commands.ts';
 import { indexes } from '../../shared/table/keys.ts';
 import { Meter } from '../support/meter.ts';
 import { TABLE } from '../support/store.ts';
 import { storeClient } from '../support/store-client.ts';
+import { DeleteCommand } from '../support/store-commands.ts';
 
 /*
  * The units that docs/COST.md and docs/LIMITS.md rest on are those that the bundled engine says it used. So it has to
