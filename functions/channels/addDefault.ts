@@ -6,7 +6,8 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(addDefaultChannel, {
   parse: ({ stream_id }) => parseChannelEdit({ stream_id, is_default_stream: true }),
   load: ({ input, resolved, outside, userId }) => loadEditSnapshot(outside, resolved, userId, input),
-  reserve: 1,
+  // The default channels, and the groups of others.
+  reserve: 2,
   run: ({ input, caller, outside, commit }, snapshot) =>
     editChannel(caller, commit, checkChannelEdit(caller, input.edit, snapshot), snapshot, outside.now()),
 });

@@ -14,7 +14,7 @@ export const handler = serve(archiveChannel, {
     ]);
     return { seen, ...notices };
   },
-  // The change, its deletion for old clients, the end of its default status, two settings, and the notice.
+  // The change, its deletion for old clients, the end of its place among default channels or in their groups, two settings, and the notice.
   reserve: 6,
   run: ({ caller, outside, commit }, snapshot) => {
     const edit = checkArchiving(caller, snapshot);

@@ -16,7 +16,7 @@ import { userIdOf } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 /** A role with its groups and the channels that it shows and hides, and a name. */
-const EVENTS = 8;
+const EVENTS = 9;
 
 export const handler = serve(updateUser, {
   keys: (input) => [...updateLookupKeys(input.user, input), ...valueLookupKeys(input.profile_data)],

@@ -3,6 +3,7 @@ import * as bots from './bots.ts';
 import * as calls from './calls.ts';
 import * as channelFolders from './channel-folders.ts';
 import * as channels from './channels.ts';
+import * as defaultChannelGroups from './default-channel-groups.ts';
 import * as domains from './domains.ts';
 import * as drafts from './drafts.ts';
 import * as emoji from './emoji.ts';
@@ -44,6 +45,7 @@ const areas: readonly object[] = [
   calls,
   channelFolders,
   channels,
+  defaultChannelGroups,
   domains,
   drafts,
   emoji,

@@ -302,6 +302,14 @@ export const linkifierFields = {
   alternative_url_templates: z.array(z.string()),
 } as const;
 
+/** A default channel group. Private, archived and default channels are left out. */
+export const defaultGroupFields = {
+  id: z.int(),
+  name: z.string(),
+  description: z.string(),
+  streams: z.array(z.int()),
+} as const;
+
 export const playgroundFields = {
   id: z.int(),
   name: z.string(),

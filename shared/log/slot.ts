@@ -63,6 +63,7 @@ export type Expansion =
   | 'others'
   | 'name'
   | 'defaultChannels'
+  | 'defaultGroups'
   | 'emoji'
   | 'attachment'
   | 'exports'

@@ -23,6 +23,7 @@ const areas: Readonly<Record<string, string>> = {
   topics: 'Topics of a channel, and their visibility policies',
   typing: 'Who is typing',
   channelFolders: 'Folders of channels',
+  defaultChannelGroups: 'Groups of channels that fit together',
   users: 'Accounts, roles, profiles and statuses',
   invites: 'Invitations by email and by link',
   apiKeys: 'API keys of the caller, one for each device',

@@ -3,6 +3,7 @@ import {
   attachmentFields,
   botDefaults,
   channelFields,
+  defaultGroupFields,
   draftFields,
   emojiFields,
   exportFields,
@@ -173,6 +174,7 @@ const channelEvents = {
     peer_remove: { stream_ids: ids, user_ids: ids },
   }),
   ...event('default_streams', { default_streams: ids }),
+  ...event('default_stream_groups', { default_stream_groups: z.array(z.object(defaultGroupFields)) }),
   ...events('channel_folder', {
     add: { channel_folder: z.object(folderFields) },
     update: {

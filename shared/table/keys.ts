@@ -47,6 +47,7 @@ export const itemKinds = {
   domains: item('{realm}/realm', 'domains'),
   linkifiers: item('{realm}/realm', 'linkifiers'),
   playgrounds: item('{realm}/realm', 'playgrounds'),
+  defaultGroups: item('{realm}/realm', 'defaultGroups'),
   newUserSettings: item('{realm}/realm', 'newUserSettings'),
   quota: item('{realm}/quota', 'quota/{kind}'),
   uploadSpace: item('{realm}/quota', 'uploads'),

@@ -146,6 +146,10 @@ export const roundTrips: Readonly<Record<string, readonly [cold: number, warm: n
   'channels.archive': [3, 2],
   'channels.addDefault': [3, 2],
   'channels.removeDefault': [3, 2],
+  'defaultChannelGroups.create': [3, 2],
+  'defaultChannelGroups.update': [3, 2],
+  'defaultChannelGroups.updateChannels': [3, 2],
+  'defaultChannelGroups.delete': [3, 2],
   'channels.getEmailAddress': [2, 1],
 
   'channelFolders.create': [3, 2],

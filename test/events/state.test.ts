@@ -497,6 +497,7 @@ describe('the whole state', () => {
       'onboarding_steps',
       'presences',
       'realm_bots',
+      'realm_default_stream_groups',
       'realm_default_streams',
       'realm_domains',
       'realm_emoji',

@@ -134,6 +134,21 @@ async function arrange({ people, channels }: TestRealm, recorder: Recorder): Pro
   await recorder.ask('channelFolders.reorder', owner, { order: [channel_folder_id] });
   await recorder.ask('channels.addDefault', owner, { stream_id: design });
   await recorder.ask('channels.removeDefault', owner, { stream_id: design });
+  const { id: group_id } = await recorder.ask('defaultChannelGroups.create', owner, {
+    group_name: 'Makers',
+    description: 'For those who make our product',
+    stream_names: ['design'],
+  });
+  await recorder.ask('defaultChannelGroups.update', owner, {
+    group_id,
+    new_description: 'For all who make it',
+  });
+  await recorder.ask('defaultChannelGroups.updateChannels', owner, {
+    group_id,
+    op: 'remove',
+    stream_names: ['design'],
+  });
+  await recorder.ask('defaultChannelGroups.delete', owner, { group_id });
   await recorder.ask('subscriptions.remove', member, { subscriptions: ['design'] });
   await recorder.ask('channels.archive', owner, { stream_id: design });
 }

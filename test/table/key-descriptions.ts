@@ -49,6 +49,7 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   owners: 'How many active owners there are, so that the last one stays, and who.',
   linkifiers: 'The linkifiers in order of application; absent until there is one.',
   playgrounds: 'The code playgrounds; absent until there is one.',
+  defaultGroups: 'The default channel groups in order of creation; absent until there is one.',
   newUserSettings:
     'The settings of new accounts that the organization has chosen; absent until there is one.',
   profileFields: 'The custom profile fields in their order; absent until there is one.',

@@ -129,14 +129,18 @@ function channelVisibilityEvents(userId: number, gained: number[], lost: number[
   ];
 }
 
-/** Guests do not see the default channels. */
+/** Guests see neither the default channels nor their groups. */
 function defaultChannelEvents(userId: number, before: Role, after: Role): EventEntry[] {
   const isGuest = after === roles.guest;
   if (isGuest === (before === roles.guest)) return [];
-  const type = 'default_streams';
-  return [
-    isGuest
-      ? eventFor({ users: [userId] }, { type, default_streams: [] })
-      : eventFor({ users: [userId] }, { type }, { fill: 'defaultChannels' }),
-  ];
+  const hearers = { users: [userId] };
+  return isGuest
+    ? [
+        eventFor(hearers, { type: 'default_streams', default_streams: [] }),
+        eventFor(hearers, { type: 'default_stream_groups', default_stream_groups: [] }),
+      ]
+    : [
+        eventFor(hearers, { type: 'default_streams' }, { fill: 'defaultChannels' }),
+        eventFor(hearers, { type: 'default_stream_groups' }, { fill: 'defaultGroups' }),
+      ];
 }

@@ -85,9 +85,12 @@ export const editLookupKeys = ({ edit, names }: ChannelEditRequest): LookupKey[]
   ...referenceLookupKeys(names),
 ];
 
-/** Most log numbers: an event and a notice for each change, and three events for people who gain or lose access. */
+/**
+ * Most log numbers: an event and a notice for each change, three events for people who gain or lose access, and the
+ * default channel groups.
+ */
 export const numbersOfChannelEdit = ({ edit }: ChannelEditRequest): number =>
-  2 * Object.keys(edit).length + 3;
+  2 * Object.keys(edit).length + 4;
 
 /** Reads the snapshot in one round trip. */
 export async function loadEditSnapshot(

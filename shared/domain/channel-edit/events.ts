@@ -7,6 +7,7 @@ import {
   channelGroupNames,
   legacyPostPolicy,
 } from '../../model/channel/channel.ts';
+import { defaultGroupsEvent, mayBeInDefaultGroup } from '../../model/channel/default-groups.ts';
 import { channelsGone, creationEvent, defaultChannelsEvent } from '../../model/channel/object.ts';
 import { type GroupSetting, sameSetting, systemGroups } from '../../model/permission/permission.ts';
 import type { TopicsPolicy } from '../../model/realm/realm.ts';
@@ -53,6 +54,7 @@ export function eventsOfChannelEdit(edit: DecidedEdit, count: ChannelCount | und
     ...updates(edit).map((payload) => eventFor(hearers, payload, { access: true })),
     ...archiveEvents(edit, count),
     ...(after.isDefault === before.isDefault ? [] : [defaultChannelsEvent]),
+    ...(mayBeInDefaultGroup(after) === mayBeInDefaultGroup(before) ? [] : [defaultGroupsEvent]),
   ];
 }
 

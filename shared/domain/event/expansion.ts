@@ -3,6 +3,7 @@ import type { Objects, Outside } from '../../kernel/outside.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Payload, ReadEvent } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
+import { loadDefaultGroupObjects } from '../../model/channel/default-groups.ts';
 import { FIRST_MESSAGE } from '../../model/channel/first-message.ts';
 import { loadGroupObject } from '../../model/group/member.ts';
 import { messageFlags, readConversationOf } from '../../model/message/message.ts';
@@ -106,6 +107,10 @@ async function expanded(
     case 'defaultChannels': {
       const channels = await loadChannels(table, realm);
       return { ...payload, default_streams: channels.filter(isDefault).map(idOf) };
+    }
+    case 'defaultGroups': {
+      const groups = await loadDefaultGroupObjects(table, realm);
+      return groups && { ...payload, default_stream_groups: groups };
     }
     case 'channels': {
       const { stream_ids: ids, ...rest } = payload;

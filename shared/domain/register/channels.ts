@@ -1,5 +1,6 @@
 import { hasMetadataAccess } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
+import { defaultGroupObjects, loadDefaultGroups } from '../../model/channel/default-groups.ts';
 import { folderObjects, loadFolders } from '../../model/channel/folder.ts';
 import { channelObject } from '../../model/channel/object.ts';
 import { isGuest } from '../../model/permission/permission.ts';
@@ -146,6 +147,17 @@ export const channelSections: Sections = {
           .filter(({ channel }) => channel.isDefault && !channel.isArchived)
           .map(({ channel }) => channel.channelId),
   }),
+  /** Guests do not see these either. */
+  default_stream_groups: async ({ channels, caller, outside }) => {
+    if (isGuest(caller.standing)) return { realm_default_stream_groups: [] };
+    const [stored, all] = await Promise.all([loadDefaultGroups(outside.table, caller.realmId), channels()]);
+    return {
+      realm_default_stream_groups: defaultGroupObjects(
+        stored,
+        all.map(({ channel }) => channel),
+      ),
+    };
+  },
   // The events are called `channel_folder`; clients fetch the state under either name.
   channel_folder: folderSection,
   channel_folders: folderSection,

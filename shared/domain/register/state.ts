@@ -13,7 +13,6 @@ import { loadSettings, loadVisibleUsers, userSections } from './users.ts';
 /** Types of state that this service does not keep: clients get the empty form of each. */
 const unusedSections: Sections = {
   attachments: () => ({}),
-  default_stream_groups: () => ({ realm_default_stream_groups: [] }),
   giphy: () => ({ giphy_api_key: '' }),
   klipy: () => ({ klipy_api_key: '' }),
   onboarding_steps: () => ({ onboarding_steps: [], navigation_tour_video_url: null }),

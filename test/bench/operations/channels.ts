@@ -47,6 +47,26 @@ const toNew = (
 const newFolder = async (call: Call, name: string): Promise<number> =>
   (await call('channelFolders.create', 'owner', { name, description: '' })).channel_folder_id;
 
+const groupOf = (group_name: string, stream_names: readonly string[] = []) => ({
+  group_name,
+  description: 'Where to begin',
+  stream_names,
+});
+
+/** Does something with a default channel group that is created for it. */
+const toDefaultGroup = (
+  verb: string,
+  parameters: (n: number) => NonNullable<Request['parameters']>,
+): Operation =>
+  operation({
+    name: `defaultChannelGroups.${verb}`,
+    as: 'owner',
+    repeatable: false,
+    prepare: async (call, n) =>
+      (await call('defaultChannelGroups.create', 'owner', groupOf(`${verb} ${n}`))).id as number,
+    request: (group_id, n) => ({ path: { group_id }, parameters: parameters(n) }),
+  });
+
 /** Channels, subscriptions and folders. */
 export const channelOperations: readonly Operation[] = [
   plain('subscriptions.list', 'member'),
@@ -113,6 +133,15 @@ export const channelOperations: readonly Operation[] = [
     ({ stream_id }) => ({ parameters: { stream_id } }),
     (call, stream_id) => call('channels.addDefault', 'owner', { stream_id }),
   ),
+  {
+    ...plain('defaultChannelGroups.create', 'owner', (n) => ({
+      parameters: groupOf(`group ${n}`, ['random']),
+    })),
+    repeatable: false,
+  },
+  toDefaultGroup('update', (n) => ({ new_description: `Where to begin ${n}` })),
+  toDefaultGroup('updateChannels', () => ({ op: 'add', stream_names: ['random'] })),
+  toDefaultGroup('delete', () => ({})),
   about('channels.getEmailAddress'),
   {
     ...plain('channelFolders.create', 'owner', (n) => ({

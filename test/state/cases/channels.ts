@@ -4,7 +4,12 @@ import { handler as archive } from '../../../functions/channels/archive.ts';
 import { handler as create } from '../../../functions/channels/create.ts';
 import { handler as removeDefault } from '../../../functions/channels/removeDefault.ts';
 import { handler as update } from '../../../functions/channels/update.ts';
-import { systemGroups } from '../../../shared/model/permission/permission.ts';
+import { handler as createGroup } from '../../../functions/defaultChannelGroups/create.ts';
+import { handler as deleteGroup } from '../../../functions/defaultChannelGroups/delete.ts';
+import { handler as updateGroup } from '../../../functions/defaultChannelGroups/update.ts';
+import { handler as updateChannels } from '../../../functions/defaultChannelGroups/updateChannels.ts';
+import { handler as updateUser } from '../../../functions/users/update.ts';
+import { roles, systemGroups } from '../../../shared/model/permission/permission.ts';
 import { givenChannel, givenGroup } from '../../support/given.ts';
 import { sent } from '../../support/messages.ts';
 import type { Person, TestRealm } from '../../support/realm.ts';
@@ -148,6 +153,51 @@ export const channelCases: readonly Case[] = [
       expect((await settle()).guest).toBeUndefined();
       await done(realm, removeDefault, admin, { stream_id: general });
       expect((await settle()).guest).toBeUndefined();
+    },
+  },
+  {
+    title:
+      'channels are grouped, and leave the list of a group while they are of another kind (companion facts 4.8)',
+    calls: [
+      createGroup,
+      updateGroup,
+      updateChannels,
+      deleteGroup,
+      addDefault,
+      removeDefault,
+      update,
+      archive,
+    ],
+    run: async (realm) => {
+      const { admin, guest } = realm.people;
+      const { channelId, name } = await givenChannel(realm, {}, [admin]);
+      const { random } = realm.channels;
+      const { settle } = await follow(realm);
+      const asked = { group_name: 'Makers', description: 'What we make', stream_names: [name] };
+      const { id: group_id } = await done(realm, createGroup, admin, asked);
+      expect((await settle()).guest).toBeUndefined();
+      const path = { group_id };
+      await done(realm, updateGroup, admin, { new_group_name: 'Builders' }, { path });
+      await done(realm, updateChannels, admin, { op: 'add', stream_names: ['random'] }, { path });
+      await settle();
+      const steps = [
+        () => done(realm, addDefault, admin, { stream_id: random }),
+        () => done(realm, removeDefault, admin, { stream_id: random }),
+        () => change(realm, admin, channelId, { is_private: true }),
+        () => change(realm, admin, channelId, { is_private: false }),
+        () => done(realm, archive, admin, {}, { path: { stream_id: channelId } }),
+        () => change(realm, admin, channelId, { is_archived: false }),
+        () => done(realm, updateUser, admin, { role: roles.member }, { path: { user: guest.userId } }),
+        () => done(realm, updateUser, admin, { role: roles.guest }, { path: { user: guest.userId } }),
+      ];
+      for (const step of steps) {
+        await step();
+        await settle();
+      }
+      await done(realm, updateChannels, admin, { op: 'remove', stream_names: [name] }, { path });
+      await settle();
+      await done(realm, deleteGroup, admin, {}, { path });
+      await settle();
     },
   },
 ];

@@ -142,6 +142,9 @@ export const applyChannels: Applying = {
   default_streams: ({ state }, { default_streams }) => {
     state.realm_default_streams = default_streams;
   },
+  default_stream_groups: ({ state }, { default_stream_groups }) => {
+    state.realm_default_stream_groups = default_stream_groups;
+  },
   'channel_folder/add': ({ state }, { channel_folder }) => void state.channel_folders.push(channel_folder),
   'channel_folder/update': (known, { channel_folder_id, data }) =>
     void Object.assign(folder(known, channel_folder_id), data),
