@@ -13,6 +13,10 @@ type Capacity = { CapacityUnits?: number; ReadCapacityUnits?: number; WriteCapac
 
 const READS = /^(BatchGet|Get|Query|TransactGet)/;
 
+/** Whether a number of the log is given back. That happens beside the request: what begins after it did not wait for it. */
+const isRelease = ({ Item }: Readonly<Record<string, unknown>>): boolean =>
+  (Item as { readonly kind?: unknown } | undefined)?.kind === 'tombstone';
+
 /**
  * Counts what a request asks of DynamoDB. Round trips are sequential ones: calls that overlap count once, a call
  * that began after another had ended counts on top of it.
@@ -39,7 +43,7 @@ export class Meter {
         return output;
       } finally {
         if (resets === this.#resets) {
-          this.#ended = Math.max(this.#ended, depth);
+          if (!isRelease(input)) this.#ended = Math.max(this.#ended, depth);
           const total = capacities.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
           const isRead = READS.test(action);
           this.calls.push({ action, depth, readUnits: isRead ? total : 0, writeUnits: isRead ? 0 : total });
