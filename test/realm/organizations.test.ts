@@ -28,7 +28,7 @@ const NO_OWNER = 'The owner cannot have the name or address of the notification 
 describe('the first organization', () => {
   it('answers everywhere, with one owner and one channel; the key is stored as its digest', async () => {
     const service = await newService();
-    expect(await nameAt(service, 'd1234.cloudfront.net')).toBe(404);
+    expect(await nameAt(service, 'd1234.cloudfront.net')).toBe(400);
     const { realm, hosts, owner } = await given(service, {
       name: ' Acme ',
       ownerName: 'Ada Lovelace',
@@ -74,7 +74,7 @@ describe('the first organization', () => {
     const wanted = { name: 'Acme', ownerEmail: 'ada@example.com' };
     await expect(createOrganization(outside, wanted)).rejects.toThrow('TimeoutError');
     expect(await loadOrganizations(service.outside.table)).toEqual([]);
-    expect(await nameAt(service, 'any.test')).toBe(404);
+    expect(await nameAt(service, 'any.test')).toBe(400);
   });
 
   it('is refused a second time, with what to do about a key that nobody heard', async () => {
