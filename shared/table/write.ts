@@ -81,6 +81,13 @@ export interface Condition {
   readonly shorter?: Readonly<Record<string, number>>;
 }
 
+/** The condition that an item still has the version that was read; undefined if it had none, or was not there. */
+export const hasVersion = (version: number | string | undefined): Condition => ({ equals: { version } });
+
+/** The same for an item that its first change makes: until then its version counts as 0. */
+export const hasVersionOrNone = (version: number): Condition =>
+  version === 0 ? { absent: true } : hasVersion(version);
+
 interface Expression {
   readonly text: string;
   readonly names: Record<string, string>;

@@ -4,7 +4,7 @@ import { codePoints } from '../../kernel/folding.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 
 /** A value that a bot has stored. */
 interface BotValue {
@@ -99,7 +99,7 @@ const doCount = (realm: string, userId: number, storage: BotStorage | undefined,
     keys: (storage?.keys ?? 0) + more.keys,
     version: (storage?.version ?? 0) + 1,
   },
-  when: { equals: { version: storage?.version } },
+  when: hasVersion(storage?.version),
 });
 
 /** Stores values. Fails if anything was stored or removed since they were read. */

@@ -20,7 +20,7 @@ import { doSetPassword, type Password } from '../../model/user/password.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { doJoin, type Joining, type Newcomer } from '../subscribe/join.ts';
 import { type BotSettings, ownBot } from './bot.ts';
 import { doSettleIn, loadNewUserSettings } from './default-settings.ts';
@@ -171,7 +171,7 @@ export const defaultChannels = (channels: readonly CountedChannel[]): CountedCha
 
 /** Makes a new user a member of a named group. Fails if the group was changed since it was read. */
 const doJoinNamedGroup = (realm: string, { groupId, version }: Group, userId: number): Write[] => [
-  { check: key('group', { realm, groupId }), when: { equals: { version } } },
+  { check: key('group', { realm, groupId }), when: hasVersion(version) },
   ...doJoinGroup(realm, groupId, userId, true),
 ];
 

@@ -3,7 +3,7 @@ import { eventForEveryone } from '../../log/slot.ts';
 import { defaultUserSettings } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersionOrNone, type Write } from '../../table/write.ts';
 import { checkEmailVisibility } from './settings.ts';
 
 /** The settings of new accounts that an organization has chosen (companion facts 4.3). */
@@ -70,7 +70,7 @@ export function doChangeNewUserSettings(
           version: version + 1,
           chosen: Object.fromEntries(Object.entries({ ...chosen, ...changes }).filter(differs)),
         },
-        when: version === 0 ? { absent: true } : { equals: { version } },
+        when: hasVersionOrNone(version),
       },
     ],
     entries: Object.entries(changes).map(([property, value]) =>

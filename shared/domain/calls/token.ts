@@ -3,7 +3,7 @@ import { commit } from '../../log/commit.ts';
 import { logOf } from '../../log/log.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import { ignoreRefused } from '../../table/write.ts';
+import { hasVersion, ignoreRefused } from '../../table/write.ts';
 import type { CallProvider } from './provider.ts';
 
 /** An OAuth token of one person at one provider. It is never stored in clear. */
@@ -105,7 +105,7 @@ export async function storeToken(
 /** Erases the token of this version, with an event. Throws `ConflictError` if another token has replaced it. */
 export const eraseToken = (outside: Outside, holder: Holder, version: string): Promise<void> =>
   commit(logOf(outside, holder.realm), 1, () => ({
-    writes: [{ delete: keyFor(holder), when: { equals: { version } } }],
+    writes: [{ delete: keyFor(holder), when: hasVersion(version) }],
     entries: [tokenEvent(holder, false)],
     result: undefined,
   }));
@@ -121,7 +121,7 @@ export async function leaseRefresh(
   time: number,
 ): Promise<boolean> {
   const change = { set: { refreshing: now() + time } };
-  const when = { equals: { version }, below: { refreshing: now() } };
+  const when = { ...hasVersion(version), below: { refreshing: now() } };
   return (await table.update(keyFor(holder), change, when).catch(ignoreRefused)) !== undefined;
 }
 
@@ -134,10 +134,10 @@ export async function replaceToken(
   token: CallToken,
 ): Promise<OpenedToken | undefined> {
   const item = await sealed(outside, vault, holder, token);
-  const put = outside.table.put(keyFor(holder), item, { equals: { version: before } });
+  const put = outside.table.put(keyFor(holder), item, hasVersion(before));
   return put.then(() => ({ ...token, version: item.version })).catch(ignoreRefused);
 }
 
 /** Releases the refresh lease after a failed refresh. */
 export const releaseRefresh = ({ table }: Outside, holder: Holder, version: string): Promise<unknown> =>
-  table.update(keyFor(holder), { remove: ['refreshing'] }, { equals: { version } }).catch(ignoreRefused);
+  table.update(keyFor(holder), { remove: ['refreshing'] }, hasVersion(version)).catch(ignoreRefused);

@@ -13,6 +13,7 @@ import {
 } from '../../model/channel/default-groups.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersionOrNone } from '../../table/write.ts';
 
 /** Most groups of an organization, most bytes of all together, and most channels of one (docs/LIMITS.md). */
 const MAX_GROUPS = 100;
@@ -197,7 +198,7 @@ const doChange = <T>(
     {
       put: key('defaultGroups', { realm }),
       item: { version: version + 1, list },
-      when: version === 0 ? { absent: true } : { equals: { version } },
+      when: hasVersionOrNone(version),
       lastWriterWins: true,
     },
   ],

@@ -23,7 +23,7 @@ import type { GroupSetting, GroupSettingChange } from '../../model/permission/pe
 import { isWebPublicEnabled } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
-import type { Changes, Write } from '../../table/write.ts';
+import { type Changes, hasVersion, type Write } from '../../table/write.ts';
 import { type LoadedReferences, loadReferences, referenceLookupKeys } from '../mention/references.ts';
 import { doPostNotices, loadNoticeSnapshot, type NoticeSnapshot } from '../send/notice.ts';
 import { type DecidedEdit, eventsOfChannelEdit, noticesOfChannelEdit } from './events.ts';
@@ -177,7 +177,7 @@ function doEditChannel(
     {
       update: key('channel', { realm, channelId }),
       change: changesOf(before, after),
-      when: { equals: { version: before.version } },
+      when: hasVersion(before.version),
       lastWriterWins: true,
     },
     ...doRename(realm, before, after),
@@ -185,9 +185,7 @@ function doEditChannel(
     ...doMoveToFolder(realm, before.folderId, after.folderId),
     ...doUseGroups(realm, { channelId }, settings(before), settings(after)),
     ...doUseQuota(realm, 'channels', channelBytes(after) - channelBytes(before)),
-    ...(opens
-      ? [{ check: key('realm', { realm }), when: { equals: { version: organization.version } } }]
-      : []),
+    ...(opens ? [{ check: key('realm', { realm }), when: hasVersion(organization.version) }] : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { type Folder, type Folders, folderBytes, folderObject } from '../../model/channel/folder.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 
 /** Names are compared without case and surrounding blanks, but stored as sent (wire facts 5). */
 const compared = (name: string): string => folded(name.trim());
@@ -170,7 +170,7 @@ export const doSortFolders = (
     {
       put: key('folderOrder', { realm }),
       item: { order, version: (sorted?.version ?? 0) + 1 },
-      when: sorted === undefined ? { absent: true } : { equals: { version: sorted.version } },
+      when: hasVersion(sorted?.version),
       lastWriterWins: true,
     },
   ],

@@ -8,7 +8,7 @@ import { loadUsers } from '../../model/user/principals.ts';
 import { settingsOf } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { loadUploadSpace } from '../files/file.ts';
 import { type ExportType, exportAt, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
@@ -117,7 +117,7 @@ export function doRequestExport(
       {
         put: key('exportQuota', { realm: realmId }),
         item: { ...after },
-        when: quota ? { equals: { version: quota.version } } : { absent: true },
+        when: hasVersion(quota?.version),
       },
       ...doRequireConsent(realmId, realm.version, wanted.type, consenter),
     ],
@@ -133,8 +133,7 @@ function doRequireConsent(
   type: ExportType,
   consenter: number | undefined,
 ): Write[] {
-  if (type === 'full_without_consent')
-    return [{ check: key('realm', { realm }), when: { equals: { version } } }];
+  if (type === 'full_without_consent') return [{ check: key('realm', { realm }), when: hasVersion(version) }];
   if (type === 'public' || consenter === undefined) return [];
   return [
     {

@@ -12,7 +12,7 @@ import {
 import { currentMessages } from '../../model/message/recent.ts';
 import type { MessageReader } from '../../model/user/user.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import type { Reader } from '../reader/reader.ts';
 
 /** Messages above the floor that one raise reads. */
@@ -66,7 +66,7 @@ export async function raiseFloor(
             set: { conversation, channelId },
             add: { unread: new Set(listed.map(({ id }) => id)), version: 1 },
           },
-          when: { equals: { version: states.get(conversation)?.version } },
+          when: hasVersion(states.get(conversation)?.version),
         }),
       ),
     ],
@@ -81,7 +81,7 @@ export async function raiseFloor(
   await outside.table.transact(
     covered.map(({ conversation, version }) => ({
       delete: key('read', { realm, userId, conversation }),
-      when: { equals: { version } },
+      when: hasVersion(version),
     })),
     outside.uuid(),
   );

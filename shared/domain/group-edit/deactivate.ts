@@ -11,6 +11,7 @@ import { realmGroupNames } from '../../model/realm/realm.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersion } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { eventForOldClients, forDeactivatedGroup, groupUpdate } from './edit.ts';
 
@@ -112,12 +113,12 @@ export function doDeactivate(
       {
         update: key('group', { realm, groupId }),
         change: { set: { deactivated: true, version: version + 1 } },
-        when: { equals: { version } },
+        when: hasVersion(version),
         lastWriterWins: true,
       },
       doMarkDeactivated(realm, groupId, use),
-      { check: key('groupGraph', { realm }), when: { equals: { version: graph.version } } },
-      { check: key('realm', { realm }), when: { equals: { version: organization.version } } },
+      { check: key('groupGraph', { realm }), when: hasVersion(graph.version) },
+      { check: key('realm', { realm }), when: hasVersion(organization.version) },
     ],
     entries: [
       forDeactivatedGroup(groupUpdate(groupId, { deactivated: true })),

@@ -24,7 +24,7 @@ import { type GroupSettingChange, sameSetting } from '../../model/permission/per
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { nameIsTaken } from './create.ts';
 
 /** The changes that a request makes to a group, under their wire names. */
@@ -131,7 +131,7 @@ export function doEdit(realm: string, decided: DecidedEdit): Change<Record<strin
       {
         update: key('group', { realm, groupId }),
         change: { set: { name, description, deactivated, settings, version: before.version + 1 } },
-        when: { equals: { version: before.version } },
+        when: hasVersion(before.version),
         lastWriterWins: true,
       },
       ...renaming,

@@ -20,6 +20,7 @@ import { makesCycle, subgroupsOf } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersion } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { forDeactivatedGroup } from './edit.ts';
 import { storePendingMembers } from './pending-members.ts';
@@ -192,7 +193,7 @@ function doChangeMembers(
       {
         update: key('group', { realm, groupId }),
         change: {},
-        when: { equals: { version } },
+        when: hasVersion(version),
         lastWriterWins: true,
       },
       ...joining.flatMap((userId) => doJoinGroup(realm, groupId, userId, true)),

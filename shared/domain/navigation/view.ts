@@ -4,6 +4,7 @@ import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersionOrNone } from '../../table/write.ts';
 
 /** A place in the client that a user keeps in the left sidebar, or keeps out of it (companion facts 2.5). */
 export interface NavigationView {
@@ -117,7 +118,7 @@ const doStore = (
     {
       put: viewsKey(realm, userId),
       item: { views, version: version + 1 },
-      when: version === 0 ? { absent: true } : { equals: { version } },
+      when: hasVersionOrNone(version),
     },
   ],
   entries: [entry],

@@ -13,7 +13,7 @@ import { loadUsersById } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import {
   type LoadedReferences,
   loadReferences,
@@ -187,10 +187,10 @@ export function doChangeProfile(
     {
       put: key('profile', { realm, userId }),
       item: { userId, values, version: (profile?.version ?? 0) + 1 },
-      when: profile === undefined ? { absent: true } : { equals: { version: profile.version } },
+      when: hasVersion(profile?.version),
       lastWriterWins: true,
     },
-    { check: key('profileFields', { realm }), when: { equals: { version: fields.version } } },
+    { check: key('profileFields', { realm }), when: hasVersion(fields.version) },
     ...doUseQuota(realm, 'profiles', profileBytes(values) - profileBytes(profile?.values)),
   ];
   return [{ writes, entries: changes.map((value) => valueEvent(userId, value)) }];

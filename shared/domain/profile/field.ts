@@ -4,6 +4,7 @@ import type { Change } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersionOrNone } from '../../table/write.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {
@@ -140,7 +141,7 @@ const doChangeFields = (
     {
       put: key('profileFields', { realm }),
       item: { fields, version: before.version + 1 },
-      when: before.version === 0 ? { absent: true } : { equals: { version: before.version } },
+      when: hasVersionOrNone(before.version),
       lastWriterWins: true,
     },
   ],

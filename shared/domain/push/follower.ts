@@ -19,7 +19,7 @@ import { loadTopicPolicies, visibility } from '../../model/message/user-topic.ts
 import { loadSubscriberIds } from '../../model/subscription/object.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { ignoreRefused, type Write } from '../../table/write.ts';
+import { hasVersion, ignoreRefused, type Write } from '../../table/write.ts';
 import { isActiveDevice, loadDevices } from './device.ts';
 import { newJob, type PushJob, type PushRun, putJob } from './job.ts';
 import { doForgetPushed, loadPushed } from './notice.ts';
@@ -79,7 +79,7 @@ export async function unsubscribePush(run: PushRun, userIds: readonly number[]):
   if (gone.length === 0) return;
   const at = key('pushFollower', { realm });
   const change = { take: { holders: new Set(gone) }, add: { version: 1 } };
-  const left = await table.update(at, change, { equals: { version: follower.version } }).catch(ignoreRefused);
+  const left = await table.update(at, change, hasVersion(follower.version)).catch(ignoreRefused);
   if (left === undefined || left.holders !== undefined) return;
   await carryOut(outside, [
     { delete: at, when: { equals: { version: left.version, holders: undefined } } },

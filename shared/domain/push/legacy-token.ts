@@ -2,7 +2,7 @@ import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersionOrNone, type Write } from '../../table/write.ts';
 import type { TokenKind } from './device.ts';
 
 /**
@@ -61,7 +61,7 @@ const doStore = (
   {
     put: tokensKey(realm, userId),
     item: { tokens, version: version + 1 },
-    when: version === 0 ? { absent: true } : { equals: { version } },
+    when: hasVersionOrNone(version),
   },
 ];
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
+import { hasVersion } from '../../table/write.ts';
 import { type Device, type DeviceChanges, deviceEvent, deviceKey, type TokenKind } from './device.ts';
 import { doListForSweep, newJob, type PushToken, putJob } from './job.ts';
 import type { Keyring } from './keyring.ts';
@@ -141,7 +142,7 @@ export function doRegisterPush(
       {
         update: deviceKey(realm, device),
         change: { set, ...(token && { remove: ['errorCode'] }), add: { version: 1 } },
-        when: { equals: { version: device.version } },
+        when: hasVersion(device.version),
         lastWriterWins: true,
       },
       ...(keyring?.write ? [keyring.write] : []),

@@ -3,6 +3,7 @@ import { carryOut } from '../../log/carry-out.ts';
 import { isAnythingAfter, logOf } from '../../log/log.ts';
 import { runPool } from '../../pool.ts';
 import { type ItemOf, key } from '../../table/keys.ts';
+import { hasVersion } from '../../table/write.ts';
 import { follow, loadFollower, unsubscribePush } from './follower.ts';
 import { finishJob, LEASE_MS, loadJobs, type PushClients, type PushJob, type PushRun } from './job.ts';
 import { logFailure, perform } from './perform.ts';
@@ -86,7 +87,7 @@ async function sweepRealm(
   const { table } = outside;
   const [follower, jobs] = await Promise.all([loadFollower(table, realm), loadJobs(table, realm, 1)]);
   if (follower === undefined && jobs.length === 0) {
-    await carryOut(outside, [{ delete: key('pushRealm', { realm }), when: { equals: { version } } }]);
+    await carryOut(outside, [{ delete: key('pushRealm', { realm }), when: hasVersion(version) }]);
     return;
   }
   const isBehind = follower !== undefined && (await isAnythingAfter(logOf(outside, realm), follower.cursor));

@@ -8,12 +8,11 @@ import {
   type Domains,
   domainObject,
   domainProblem,
-  isSame,
   MAX_DOMAIN,
 } from '../../model/realm/domains.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersionOrNone, type Write } from '../../table/write.ts';
 import { doUnrestrict } from './edit.ts';
 
 /** Most domains of an organization, which keeps the item well below the item size. */
@@ -46,7 +45,7 @@ export function accessDomain({ list }: Domains, sent: string): Domain {
 const replaced = (realm: string, seen: Domains, list: readonly Domain[]): Write => ({
   put: key('domains', { realm }),
   item: { version: seen.version + 1, list },
-  when: isSame(seen),
+  when: hasVersionOrNone(seen.version),
   lastWriterWins: true,
 });
 

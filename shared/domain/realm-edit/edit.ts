@@ -19,7 +19,7 @@ import {
 } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 
 /** Settings in seconds, or without limit. */
 export const timeLimitNames = [
@@ -169,7 +169,7 @@ export const doSet = (
 ): Write => ({
   update: key('realm', { realm }),
   change: { set: { ...set, version: version + 1 } },
-  when: { equals: { version } },
+  when: hasVersion(version),
   lastWriterWins: true,
 });
 
@@ -211,7 +211,7 @@ export function doClearChannelSettings(
   const named = channelSettingNames.filter((name) => before.settings[name] === channelId);
   if (named.length === 0) {
     return {
-      write: { check: key('realm', { realm }), when: { equals: { version: before.version } } },
+      write: { check: key('realm', { realm }), when: hasVersion(before.version) },
       events: [],
     };
   }

@@ -5,6 +5,7 @@ import type { LinkifierEngine } from '../../markdown/linkifier.ts';
 import { parseUrlTemplate } from '../../markdown/url-template.ts';
 import { type Linkifier, linkifierObjects, type StoredLinkifiers } from '../../model/realm/linkifiers.ts';
 import { key } from '../../table/keys.ts';
+import { hasVersionOrNone } from '../../table/write.ts';
 
 /** Most linkifiers of an organization, and most bytes of all together: each event has all of them. */
 const MAX_LINKIFIERS = 100;
@@ -190,7 +191,7 @@ export function doChangeLinkifiers(
       {
         put: key('linkifiers', { realm }),
         item: { version, list },
-        when: before === 0 ? { absent: true } : { equals: { version: before } },
+        when: hasVersionOrNone(before),
         lastWriterWins: true,
       },
       { update: key('realm', { realm }), change: { set: { linkifiers: version } } },

@@ -5,6 +5,7 @@ import { eventForEveryone } from '../../log/slot.ts';
 import { parseUrlTemplate } from '../../markdown/url-template.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersionOrNone } from '../../table/write.ts';
 
 /** A page of the web where code can be tried out (companion facts 4.2). */
 interface Playground {
@@ -108,7 +109,7 @@ const doChange = <T>(
     {
       put: key('playgrounds', { realm }),
       item: { version: version + 1, list },
-      when: version === 0 ? { absent: true } : { equals: { version } },
+      when: hasVersionOrNone(version),
       lastWriterWins: true,
     },
   ],

@@ -6,7 +6,7 @@ import { extractReferences } from '../../markdown/references.ts';
 import { checkTopic } from '../../model/message/message.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { uniqueSorted } from '../../unique.ts';
 import { linkedTokens } from '../files/link.ts';
 import { checkSize, type SendRequest } from '../send/request.ts';
@@ -188,7 +188,7 @@ export function doReschedule(
       {
         put: scheduledKey(realm, userId, after.scheduledId),
         item: { ...after },
-        when: { equals: { version: before.version } },
+        when: hasVersion(before.version),
       },
       ...(after.deliverAt === before.deliverAt
         ? []
@@ -205,7 +205,7 @@ export const doUnschedule = (realm: string, userId: number, message: ScheduledMe
   writes: [
     {
       delete: scheduledKey(realm, userId, message.scheduledId),
-      when: { equals: { version: message.version } },
+      when: hasVersion(message.version),
     },
     { delete: dueKey(dueOf(realm, userId, message)) },
   ],
@@ -230,7 +230,7 @@ export function doFail(
       {
         put: scheduledKey(realm, userId, message.scheduledId),
         item: { ...failed },
-        when: { equals: { version: message.version } },
+        when: hasVersion(message.version),
       },
       ...(problem === undefined ? [{ delete: dueKey(dueOf(realm, userId, message)) } satisfies Write] : []),
     ],

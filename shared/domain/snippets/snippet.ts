@@ -6,6 +6,7 @@ import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { hasVersion } from '../../table/write.ts';
 
 /** A text that a user saved for later, as stored (companion facts 2.2). */
 export interface Snippet {
@@ -111,7 +112,7 @@ export function doChangeSnippet(
       {
         update: key('snippet', { realm, userId, snippetId }),
         change: { set },
-        when: { equals: { version } },
+        when: hasVersion(version),
       },
     ],
     entries: [snippetEvent(userId, 'update', { saved_snippet: snippetObject({ ...snippet, ...set }) })],

@@ -18,7 +18,7 @@ import {
 } from '../../model/subscription/settings.ts';
 import { doCountBotMembership, doCountMembership } from '../../model/user/activation.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { doCreateChannel } from '../channel-edit/create.ts';
 
 /** A user to be subscribed to a channel. */
@@ -119,7 +119,7 @@ const existingChannelWrites = (realm: string, { channel, people }: Joined): Writ
   countSubscribers(realm, channel.channelId, people.length),
   {
     check: key('channel', { realm, channelId: channel.channelId }),
-    when: { equals: channel.isPrivate ? { version: channel.version } : { isPrivate: false } },
+    when: channel.isPrivate ? hasVersion(channel.version) : { equals: { isPrivate: false } },
   },
 ];
 

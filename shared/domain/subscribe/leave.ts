@@ -6,7 +6,7 @@ import type { Channel, FormerSubscription, Subscription } from '../../model/chan
 import { channelsGone } from '../../model/channel/object.ts';
 import { countSubscribers, settingsOf } from '../../model/subscription/settings.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { eventsOfLists, peerEvents } from './join.ts';
 
 /** A user whose subscription ends. */
@@ -64,7 +64,7 @@ function channelWrites(realm: string, { channel, people, dependsOnSettings }: Le
   const { channelId, version } = channel;
   const count = countSubscribers(realm, channelId, -people.length);
   return dependsOnSettings
-    ? [count, { check: key('channel', { realm, channelId }), when: { equals: { version } } }]
+    ? [count, { check: key('channel', { realm, channelId }), when: hasVersion(version) }]
     : [count];
 }
 

@@ -1,6 +1,6 @@
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { ignoreRefused, type Write } from '../../table/write.ts';
+import { hasVersion, ignoreRefused, type Write } from '../../table/write.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { Channel } from './channel.ts';
 
@@ -21,7 +21,7 @@ export function limitOfOrganization(
 ): RetentionLimit | undefined {
   const days = organization?.settings.message_retention_days;
   if (!isLimit(days)) return undefined;
-  const when = { equals: { version: organization?.version } };
+  const when = hasVersion(organization?.version);
   return { days, snapshot: [{ check: key('realm', { realm }), when }] };
 }
 
@@ -112,6 +112,6 @@ export async function recordProgress(
   entry: RetentionEntry,
   progress: Partial<Pick<RetentionEntry, 'due' | 'gone'>>,
 ): Promise<void> {
-  const when = { equals: { version: entry.version } };
+  const when = hasVersion(entry.version);
   await table.update(entryKey(entry), { set: progress }, when).catch(ignoreRefused);
 }

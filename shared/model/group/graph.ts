@@ -2,7 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import { type GroupGraph, sizeOfLists } from '../../kernel/lookup.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import { isSystemGroup, subgroupsOf } from '../permission/permission.ts';
 import type { Group } from './group.ts';
 import { doRequireActive } from './setting.ts';
@@ -50,7 +50,7 @@ export const doSetGraph = (
   {
     update: key('groupGraph', { realm }),
     change: { set: { ...set, version: version + 1 } },
-    when: { equals: { version } },
+    when: hasVersion(version),
     lastWriterWins: true,
   },
   { put: key('graphVersion', { realm }), item: { version: version + 1 } },

@@ -3,7 +3,7 @@ import type { MessageHead } from '../../log/message.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key, LARGEST_NUMBER, readPrefix } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import { type Changes, ignoreRefused, type Write } from '../../table/write.ts';
+import { type Changes, hasVersion, ignoreRefused, type Write } from '../../table/write.ts';
 import type { Subscription } from '../channel/channel.ts';
 import { isReadByMute, type MessageReader } from '../user/user.ts';
 import { indexedMessages, loadMessages } from './load.ts';
@@ -182,11 +182,8 @@ export async function compactReadState(
     .filter((head) => isUnread(head, user, subscription, state));
   const unreadIds = unread.map(({ id }) => id);
   const sets = limited(raised(state, settled, unreadIds));
-  await table
-    .update(key('read', { realm, userId, conversation }), changeTo(state, sets), {
-      equals: { version: state.version },
-    })
-    .catch(ignoreRefused);
+  const at = key('read', { realm, userId, conversation });
+  await table.update(at, changeTo(state, sets), hasVersion(state.version)).catch(ignoreRefused);
 }
 
 interface Sets {

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { badRequest } from '../../kernel/errors.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersionOrNone, type Write } from '../../table/write.ts';
 import type { Realm } from './realm.ts';
 
 /** A domain that email addresses of new users may have, if the organization restricts them. */
@@ -65,11 +65,8 @@ export function checkAddressAllowed(email: string, realm: Pick<Realm, 'settings'
 /** Fails the transaction if the domains have changed since they were read. */
 export const doRequireSameDomains = (realm: string, seen: Domains): Write => ({
   check: key('domains', { realm }),
-  when: isSame(seen),
+  when: hasVersionOrNone(seen.version),
 });
-
-/** The condition that the domains are those that were read. */
-export const isSame = ({ version }: Domains) => (version === 0 ? { absent: true } : { equals: { version } });
 
 /** The normal form of a domain: lower case and ASCII (punycode). Empty if it has none. */
 export function asciiDomain(input: string): string {

@@ -3,7 +3,7 @@ import { HOME, type LookupKey, lookUp, type Resolved } from '../../kernel/lookup
 import type { Outside } from '../../kernel/outside.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Write } from '../../table/write.ts';
+import { hasVersionOrNone, type Write } from '../../table/write.ts';
 import { asciiDomain, domainProblem } from './domains.ts';
 import type { Realm } from './realm.ts';
 
@@ -61,7 +61,7 @@ export function checkHost(given: string): string {
 export const hostsWrite = (seen: Pick<Hosts, 'realm' | 'version'>, hosts: readonly string[]): Write => ({
   put: key('organization', { realm: seen.realm }),
   item: { realm: seen.realm, hosts, version: seen.version + 1 },
-  when: seen.version === 0 ? { absent: true } : { equals: { version: seen.version } },
+  when: hasVersionOrNone(seen.version),
 });
 
 /** The hosts of an organization that is older than the list: the one it was created with. */
