@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { sha256 } from '../shared/kernel/digest.ts';
 import { accept } from './accepted.ts';
 import { areaOf, upperCamel, writingLogs } from './area-logs.ts';
 import { grants, type Resources, type Rights, wideGrants } from './resources.ts';
@@ -43,4 +43,4 @@ export class FunctionRoles extends Construct {
 }
 
 const digestOf = (statements: unknown): string =>
-  createHash('sha256').update(JSON.stringify(statements)).digest('hex').slice(0, 8).toUpperCase();
+  sha256(JSON.stringify(statements)).toString('hex').slice(0, 8).toUpperCase();

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { sha256 } from '../shared/kernel/digest.ts';
 
 /**
  * Policies that the functions are spread over: a role takes ten, and eight name 300 functions with the longest names. Twice
@@ -23,7 +23,7 @@ export interface Callee {
 }
 
 /** Stays the same for a name, so that no deployment takes a permission from one policy before another has it. */
-const policyOf = (name: string): number => (createHash('sha256').update(name).digest()[0] ?? 0) % POLICIES;
+const policyOf = (name: string): number => (sha256(name)[0] ?? 0) % POLICIES;
 
 /**
  * The role by which API Gateway calls functions. It names each function that has a route and allows nothing else, so

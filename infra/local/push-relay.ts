@@ -1,8 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
+import { isSameSecret } from '../../shared/kernel/digest.ts';
 import { listenOnLoopback } from './loopback.ts';
 
 /** A relay for push notifications that reaches no telephone: it shows what one would have been handed. */
@@ -101,8 +102,7 @@ const refused = (status: number, code: string, why: string): Reply => ({
 
 function isOurs(authorization: string | undefined, key: string): boolean {
   const expected = Buffer.from(`Basic ${Buffer.from(`${organization}:${key}`).toString('base64')}`);
-  const given = Buffer.from(authorization ?? '');
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSameSecret(Buffer.from(authorization ?? ''), expected);
 }
 
 async function close(server: Server): Promise<void> {

@@ -1,4 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** SHA-256 of a text: secrets are compared by it in constant time, since it has one length. */
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** The SHA-256 digest of a text or of bytes. */
+export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
+
+/** Whether two secrets, or their digests, are the same. Compares in constant time; only a difference in length shows. */
+export const isSameSecret = (shown: Uint8Array, expected: Uint8Array): boolean =>
+  shown.length === expected.length && timingSafeEqual(shown, expected);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../kernel/digest.ts';
 
 /**
  * The one style sheet of all pages. It stands in each page, and the policy allows its digest only. It has no `#`, which
@@ -56,7 +56,7 @@ button.danger { color: var(--bad); background: none; border-color: var(--bad); }
 @media (width <= 30rem) { body { padding: 0; } main { border: 0; border-radius: 0; min-height: 100vh; padding: 1.5rem 1rem; } }
 `;
 
-const digest = createHash('sha256').update(STYLE).digest('base64');
+const digest = sha256(STYLE).toString('base64');
 
 /** The value of `Content-Security-Policy` of a page: no script, nothing loaded, no frame, forms to this service only. */
 export const POLICY = [

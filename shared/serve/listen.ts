@@ -1,4 +1,4 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -13,7 +13,7 @@ import { Door } from '../door.ts';
 import { SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { type Listener, proof } from '../endpoints/listener.ts';
 import { required } from '../environment.ts';
-import { sha256 } from '../kernel/digest.ts';
+import { isSameSecret, sha256 } from '../kernel/digest.ts';
 import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { WaitingRoom } from '../log/waiting-room.ts';
@@ -207,7 +207,7 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
 const proofCheck = (expected: string | undefined): ((incoming: IncomingMessage) => boolean) => {
   if (expected === undefined) return () => true;
   const wanted = sha256(expected);
-  return ({ headers }) => timingSafeEqual(sha256(String(headers[proof.header] ?? '')), wanted);
+  return ({ headers }) => isSameSecret(sha256(String(headers[proof.header] ?? '')), wanted);
 };
 
 /** Reads a small body; undefined if it is larger. Throws if the client goes away. */

@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
-import { sha256 } from '../kernel/digest.ts';
+import { isSameSecret, sha256 } from '../kernel/digest.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { newToken } from '../model/user/link.ts';
 import type { Site } from '../pages/layout.ts';
@@ -64,7 +63,7 @@ export const rootOf = (baseUrl: string): string => baseUrl.replace(/^https?:\/\/
  */
 export function isFormToken({ baseUrl, cookies }: Browser, isSession: boolean, token: string): boolean {
   const secret = readCookie(baseUrl, cookies, isSession ? SESSION : VISITOR);
-  return secret !== undefined && secret !== '' && timingSafeEqual(sha256(token), sha256(tokenOf(secret)));
+  return secret !== undefined && secret !== '' && isSameSecret(sha256(token), sha256(tokenOf(secret)));
 }
 
 const tokenOf = (secret: string): string => sha256(`form:${secret}`).toString('base64url');

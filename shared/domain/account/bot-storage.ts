@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../kernel/digest.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import type { Caller } from '../../model/user/caller.ts';
@@ -45,7 +45,7 @@ export function checkIsBot({ user }: Pick<Caller, 'user'>): void {
 
 /** A key of any length stands under its digest. */
 const valueKey = (realm: string, userId: number, name: string): Key<'botValue'> =>
-  key('botValue', { realm, userId, digest: createHash('sha256').update(name).digest('base64url') });
+  key('botValue', { realm, userId, digest: sha256(name).toString('base64url') });
 
 /** What a bot has stored under these keys, or all of it, and how much that is. One round trip. */
 export async function loadBotStorage(

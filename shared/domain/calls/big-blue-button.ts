@@ -1,6 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Environment } from '../../environment.ts';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
+import { isSameSecret, sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { codePoints } from '../../kernel/folding.ts';
 import type { Outside, Secrets } from '../../kernel/outside.ts';
@@ -86,9 +87,7 @@ export function accessMeeting(
   if (server === undefined) throw badRequest('Video calls by BigBlueButton are not set up on this server.');
   const [text = '', signature = ''] = link.split('.');
   const shown = Buffer.from(signature, 'base64url');
-  const expected = signatureOf(server.secret, text);
-  const isOurs = shown.length === expected.length && timingSafeEqual(shown, expected);
-  const signed: Signed | undefined = isOurs
+  const signed: Signed | undefined = isSameSecret(shown, signatureOf(server.secret, text))
     ? JSON.parse(Buffer.from(text, 'base64url').toString())
     : undefined;
   if (signed?.realm !== realm) throw badRequest('This link does not lead to a meeting.');
@@ -99,7 +98,7 @@ export function accessMeeting(
 function addressOf({ url, secret }: BigBlueButton, call: string, parameters: Record<string, string>): URL {
   const address = below(url, `/api/${call}`);
   const query = new URLSearchParams(parameters).toString();
-  const checksum = createHash('sha256').update(`${call}${query}${secret}`).digest('hex');
+  const checksum = sha256(`${call}${query}${secret}`).toString('hex');
   address.search = `${query}&checksum=${checksum}`;
   return address;
 }

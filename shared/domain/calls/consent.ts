@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
-import { sha256 } from '../../kernel/digest.ts';
+import { isSameSecret, sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
@@ -84,8 +83,7 @@ export async function openCallState(
   if (state.provider !== provider || state.expires < now()) throw invalidConsent();
   // States of an older release have no browser. They expire within minutes.
   const expected = Buffer.from(state.browser ?? '', 'hex');
-  const shown = sha256(secret ?? '');
-  if (expected.length !== shown.length || !timingSafeEqual(expected, shown)) throw invalidConsent();
+  if (!isSameSecret(sha256(secret ?? ''), expected)) throw invalidConsent();
   return state;
 }
 

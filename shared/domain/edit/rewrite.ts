@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../kernel/digest.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
@@ -106,7 +106,7 @@ export function checkRewriting(
   now: number,
 ): void {
   checkMayRewrite(caller, message, now, LEEWAY);
-  if (expected !== undefined && expected !== createHash('sha256').update(message.content).digest('hex')) {
+  if (expected !== undefined && expected !== sha256(message.content).toString('hex')) {
     throw refusal('contentMismatch');
   }
 }

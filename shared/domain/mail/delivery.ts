@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { required } from '../../environment.ts';
+import { sha256 } from '../../kernel/digest.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
@@ -73,7 +73,7 @@ export async function takeMail(
  */
 function identityOf({ messageId, subject, from, text, html, files }: Mail, key: string): string {
   const shown = JSON.stringify([messageId ?? key, subject, from, text, html, files]);
-  return createHash('sha256').update(shown).digest('hex');
+  return sha256(shown).toString('hex');
 }
 
 /** The outcome of delivering a mail to one address. */
@@ -159,9 +159,7 @@ const isSenderAllowed = (sender: User, { senderId }: MailAddress, person: User):
 
 /** The idempotency token of this mail at this address. */
 function tokenOf({ id, recipient }: AddressedMail): SendToken {
-  const localId = createHash('sha256')
-    .update(JSON.stringify([recipient.token, id]))
-    .digest('hex');
+  const localId = sha256(JSON.stringify([recipient.token, id])).toString('hex');
   return { echo: { queueId: 'mail', localId }, fingerprint: localId, remembered: REMEMBERED };
 }
 

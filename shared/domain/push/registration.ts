@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { isSameSecret } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
 import { hasVersion } from '../../table/write.ts';
@@ -103,7 +103,7 @@ export function checkRegistration(
 /** Whether the device has this key already, compared in constant time. */
 function hasKey(device: Device, { id, secret }: PushKey, keyring: Keyring): boolean {
   if (device.keyId !== id || device.sealedKey === undefined) return false;
-  return timingSafeEqual(keyring.open(device.sealedKey, device), secret);
+  return isSameSecret(keyring.open(device.sealedKey, device), secret);
 }
 
 /**

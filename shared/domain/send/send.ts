@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Message } from '../../log/message.ts';
@@ -124,8 +124,7 @@ export interface SendToken {
   readonly remembered?: number;
 }
 
-export const digest = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+export const digest = (parts: readonly unknown[]): string => sha256(JSON.stringify(parts)).toString('hex');
 
 /** The key of a completed send. */
 export const sentKey = (realm: string, userId: number, { queueId, localId }: Echo): Key<'sent'> =>

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { isSameSecret, sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
@@ -30,7 +30,7 @@ interface Attempt {
 }
 
 /** The state that belongs to a cookie. It does not reveal the cookie, and there is no second cookie for it. */
-const stateOf = (cookie: string): string => createHash('sha256').update(cookie).digest('base64url');
+const stateOf = (cookie: string): string => sha256(cookie).toString('base64url');
 
 /**
  * Begins an attempt. Everything about it is in a cookie, whose digest travels through the provider as `state`: so only
@@ -69,9 +69,7 @@ export async function useAttempt(
   const invalid = () =>
     badRequest('This sign-in was not started in this browser, or it has expired. Please start again.');
   if (cookie === undefined) throw invalid();
-  const expected = Buffer.from(stateOf(cookie));
-  const shown = Buffer.from(state);
-  if (expected.length !== shown.length || !timingSafeEqual(expected, shown)) throw invalid();
+  if (!isSameSecret(Buffer.from(state), Buffer.from(stateOf(cookie)))) throw invalid();
   const deletion = { delete: key('signInState', { realm, state }), when: { absent: false } };
   if ((await carryOut(outside, [deletion])).state === 'refused') throw invalid();
   // The state is one that we issued, so the cookie with this digest is ours too.

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints, firstCodePoints, folded } from '../../kernel/folding.ts';
 import type { Mentions, Message, MessageHead } from '../../log/message.ts';
@@ -35,7 +35,7 @@ export const isSameTopic = (
 export function directConversation(people: readonly number[]): string {
   const ids = uniqueSorted(people).join(',');
   if (people.length <= MAX_LISTED_PEOPLE) return conversationOf.direct(ids);
-  return conversationOf.direct(createHash('sha256').update(ids).digest('hex'));
+  return conversationOf.direct(sha256(ids).toString('hex'));
 }
 
 export const messageKey = (realm: string, id: number): Key<'slot'> => key('slot', { realm, seq: id });

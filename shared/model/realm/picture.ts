@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Objects } from '../../kernel/outside.ts';
 import { ConflictError } from '../../log/commit.ts';
@@ -39,7 +39,7 @@ export function checkPictureSize(file: Uint8Array): void {
   }
 }
 
-const digestOf = (file: Uint8Array): string => createHash('sha256').update(file).digest('hex').slice(0, 16);
+const digestOf = (file: Uint8Array): string => sha256(file).toString('hex').slice(0, 16);
 
 /**
  * A name for what is made of an uploaded file. Its first half follows from the file, so that a repeated request is

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { isSameSecret, sha256 } from '../../kernel/digest.ts';
 import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { EventEntry } from '../../log/slot.ts';
@@ -78,7 +78,7 @@ export function keyWith(account: Account | undefined, digest: string): ApiKey | 
   const presented = Buffer.from(digest, 'hex');
   const keys = account ? keysOf(account) : [];
   const candidates = keys.length > 0 ? keys : [{ id: '', digest: NO_KEY, label: '' }];
-  const found = candidates.filter((each) => timingSafeEqual(Buffer.from(each.digest, 'hex'), presented));
+  const found = candidates.filter((each) => isSameSecret(Buffer.from(each.digest, 'hex'), presented));
   return keys.length > 0 ? found[0] : undefined;
 }
 
@@ -131,4 +131,4 @@ export function newApiKey(outside: Pick<Outside, 'randomBytes'>): string {
 }
 
 /** The stored digest of an API key. 32 random characters need no salt and no slow hash. */
-export const digestOf = (apiKey: string): string => createHash('sha256').update(apiKey).digest('hex');
+export const digestOf = (apiKey: string): string => sha256(apiKey).toString('hex');

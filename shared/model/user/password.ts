@@ -1,6 +1,6 @@
-import { type BinaryLike, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { type BinaryLike, randomBytes, type ScryptOptions, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-
+import { isSameSecret } from '../../kernel/digest.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 
@@ -56,7 +56,7 @@ export async function isPassword(stored: Password | undefined, password: string)
   const [, log2N, r, p, salt = '', hash = ''] = (stored?.hash ?? NO_HASH).split('$');
   const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) };
   const made = await hashed(password, Buffer.from(salt, 'base64'), cost);
-  return timingSafeEqual(made, Buffer.from(hash, 'base64')) && stored !== undefined;
+  return isSameSecret(made, Buffer.from(hash, 'base64')) && stored !== undefined;
 }
 
 /** Sets the password of a user. */
