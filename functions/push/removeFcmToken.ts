@@ -1,19 +1,5 @@
-import {
-  checkHasToken,
-  doRemoveLegacyToken,
-  loadLegacyTokens,
-  parseLegacyToken,
-} from '../../shared/domain/push/legacy-token.ts';
+import { checkHasToken, doRemoveLegacyToken } from '../../shared/domain/push/legacy-token.ts';
 import { removeFcmToken } from '../../shared/endpoints/push.ts';
-import { carryOutUnchanged } from '../../shared/log/carry-out.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveLegacyToken } from '../../shared/serve/legacy-token.ts';
 
-export const handler = serve(removeFcmToken, {
-  parse: ({ token }) => parseLegacyToken('fcm', token),
-  load: ({ outside, realm, userId }) => loadLegacyTokens(outside.table, realm, userId),
-  run: async ({ input: token, outside, realm, userId }, tokens) => {
-    checkHasToken(tokens, token);
-    await carryOutUnchanged(outside, doRemoveLegacyToken(realm, userId, tokens, token));
-    return {};
-  },
-});
+export const handler = serveLegacyToken(removeFcmToken, 'fcm', doRemoveLegacyToken, checkHasToken);

@@ -4,6 +4,7 @@ import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasVersionOrNone, type Write } from '../../table/write.ts';
 import type { TokenKind } from './device.ts';
+import { BASE64 } from './registration.ts';
 
 /**
  * The tokens with which older clients ask for notifications that are not encrypted (companion facts 3.11). Nothing is sent
@@ -41,11 +42,9 @@ export function parseLegacyToken(kind: TokenKind, token: string): string {
   if (token === '' || token.length > MAX_LENGTH) {
     throw badRequest(`A token has 1 to ${MAX_LENGTH} characters.`);
   }
-  if (kind === 'apns' && !isBase64(token)) throw badRequest('A token of Apple is base64.');
+  if (kind === 'apns' && !BASE64.test(token)) throw badRequest('A token of Apple is base64.');
   return `${kind}:${sha256(token).toString('base64url')}`;
 }
-
-const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 /** Refuses a token that the user does not have. */
 export function checkHasToken({ tokens }: LegacyTokens, token: string): void {

@@ -13,7 +13,8 @@ const KEY_BYTES = 33;
 /** Most bytes of a token id, which is an integer. */
 const TOKEN_BYTES = 8;
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** Standard, padded base64. */
+export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** A key for notifications, with the device's own number for it. */
 interface PushKey {
@@ -37,7 +38,6 @@ interface PushParameters {
   readonly encrypted_push_registration?: string;
 }
 
-/** Decodes standard, padded base64. */
 function bytesOf(name: string, base64: string): Buffer {
   if (!BASE64.test(base64)) throw badRequest(`'${name}' must be base64.`);
   return Buffer.from(base64, 'base64');
