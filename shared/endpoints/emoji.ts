@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, storesImage, writes } from './endpoint.ts';
 import { emojiFields } from './objects.ts';
 import { text } from './parameter.ts';
 
@@ -15,6 +15,7 @@ export const listEmoji = endpoint({
 });
 
 export const addEmoji = endpoint({
+  ...storesImage,
   id: 'emoji.add',
   route: 'POST /api/v1/realm/emoji/{emoji_name}',
   source: 'wire facts 11',
@@ -24,12 +25,6 @@ export const addEmoji = endpoint({
   file: 'A PNG, GIF, WebP or JPEG image of at most 5 MiB. It is resized to 64 by 64 pixels; an animated one stays animated.',
   // Leaves room for an error message of its own for an image that is slightly too large.
   size: { bytes: 6 * 1024 * 1024 },
-  weight: () => 10,
-  errors: ['BAD_IMAGE'],
-  needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
-  // Decoding an animated image takes memory for all of its frames, and this much memory comes with a whole processor.
-  memory: 1769,
-  timeout: 25,
 });
 
 export const deactivateEmoji = endpoint({

@@ -59,6 +59,19 @@ export const writes = [...reads, 'PutItem', 'UpdateItem'] as const satisfies rea
 /** The grants of signing in with what the request shows: items by key, counted tries, and the new key of the account. */
 export const signsIn = ['BatchGetItem', 'UpdateItem'] as const satisfies readonly TableAction[];
 
+/** What endpoints that store an uploaded image have in common. */
+export const storesImage = {
+  weight: () => 10,
+  errors: ['BAD_IMAGE'],
+  needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
+  // Decoding an animated image takes memory for all of its frames, and this much memory comes with a whole processor.
+  memory: 1769,
+  timeout: 25,
+} as const;
+
+/** What endpoints that remove a stored image need. */
+export const removesImage = { table: writes, buckets: { images: ['DeleteObject'] } } as const satisfies Needs;
+
 /** Limits of a request. A larger one is refused before it is parsed. */
 export interface RequestSize extends JsonBounds {
   /** Body and query together. */

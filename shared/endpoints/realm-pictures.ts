@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, reads, removesImage, storesImage } from './endpoint.ts';
 import { boolean } from './parameter.ts';
 
 const source = 'companion facts 4.8';
@@ -7,22 +7,13 @@ const file = 'A PNG, GIF, WebP or JPEG image of at most 4 MiB.';
 const night = { night: boolean('Whether it is the logo for dark themes.') };
 
 const stores = {
+  ...storesImage,
   source,
   access: 'administrator',
   size: { bytes: 5 * 1024 * 1024 },
-  weight: () => 10,
-  errors: ['BAD_IMAGE'],
-  needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
-  // As for emoji: decoding takes memory, and this much comes with a whole processor.
-  memory: 1769,
-  timeout: 25,
 } as const;
 
-const removes = {
-  source,
-  access: 'administrator',
-  needs: { table: writes, buckets: { images: ['DeleteObject'] } },
-} as const;
+const removes = { source, access: 'administrator', needs: removesImage } as const;
 
 const leads = {
   source,

@@ -23,6 +23,12 @@ const group = (description: string) => optional(json(`For new channels: ${descri
 /** Channel names by user ID; a string, because JSON has no other keys. */
 const namesByUser = z.record(z.string(), z.array(z.string()));
 
+/** Which channels the users are subscribed to now, and which they were already. */
+const added = { subscribed: namesByUser, already_subscribed: namesByUser };
+
+/** Which channels the users have left, and which they were not subscribed to. */
+const removed = { removed: z.array(z.string()), not_removed: z.array(z.string()) };
+
 const newSubscriptions = z.array(
   z.object({
     name: z.string(),
@@ -47,7 +53,10 @@ export const listSubscriptions = endpoint({
   }),
 });
 
-/** The errors and the grants of joining and creating channels. */
+/** How long (s) a request about many subscriptions may take. */
+const timeout = 28;
+
+/** What joining and creating channels have in common. */
 const joining = {
   errors: ['UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID'],
   needs: {
@@ -55,6 +64,7 @@ const joining = {
     queues: [OUTBOX],
     settings: ['WEB_PUBLIC_STREAMS_ENABLED'],
   },
+  timeout,
 } as const;
 
 /** How new channels are made, and who is told of it. */
@@ -104,13 +114,11 @@ export const addSubscriptions = endpoint({
   size,
   weight: ({ subscriptions, principals }) => weightOf(subscriptions.length, principals?.length),
   reply: z.object({
-    subscribed: namesByUser,
-    already_subscribed: namesByUser,
+    ...added,
     unauthorized: z.optional(z.array(z.string())),
     new_subscription_messages_sent: z.optional(z.boolean()),
   }),
   ...joining,
-  timeout: 28,
 });
 
 export const createChannel = endpoint({
@@ -130,7 +138,6 @@ export const createChannel = endpoint({
   reply: z.object({ id: z.int() }),
   ...joining,
   errors: [...joining.errors, 'CHANNEL_ALREADY_EXISTS'],
-  timeout: 28,
 });
 
 export const removeSubscriptions = endpoint({
@@ -145,9 +152,9 @@ export const removeSubscriptions = endpoint({
   },
   size,
   weight: ({ subscriptions, principals }) => weightOf(subscriptions.length, principals?.length),
-  reply: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
+  reply: z.object(removed),
   needs: { table: [...writes, 'DeleteItem', 'ConditionCheckItem'] },
-  timeout: 28,
+  timeout,
 });
 
 export const setSubscriptionProperties = endpoint({
@@ -183,14 +190,8 @@ export const changeSubscriptions = endpoint({
   },
   size,
   weight: ({ add, delete: gone }) => weightOf((add?.length ?? 0) + (gone?.length ?? 0)),
-  reply: z.object({
-    subscribed: namesByUser,
-    already_subscribed: namesByUser,
-    removed: z.array(z.string()),
-    not_removed: z.array(z.string()),
-  }),
+  reply: z.object({ ...added, ...removed }),
   ...joining,
-  timeout: 28,
 });
 
 export const setSubscriptionProperty = endpoint({

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { PUSH } from '../domain/push/wake-up.ts';
-import { endpoint, HASHING_MEMORY, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, removesImage, storesImage, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
@@ -135,6 +135,7 @@ export const regenerateOwnKey = endpoint({
 const avatarReply = z.object({ avatar_url: z.string() });
 
 export const setAvatar = endpoint({
+  ...storesImage,
   id: 'users.setAvatar',
   route: 'POST /api/v1/users/me/avatar',
   source: 'https://zulip.com/api/upload-avatar, companion facts 4.8',
@@ -142,13 +143,7 @@ export const setAvatar = endpoint({
   access: 'user',
   file: 'A PNG, GIF, WebP or JPEG image of at most 4 MiB. It is cropped to a square; of an animated one, the first frame is taken.',
   size: { bytes: 5 * 1024 * 1024 },
-  weight: () => 10,
   reply: avatarReply,
-  errors: ['BAD_IMAGE'],
-  needs: { table: writes, buckets: { images: ['PutObject', 'DeleteObject'] } },
-  // As for emoji: decoding takes memory, and this much comes with a whole processor.
-  memory: 1769,
-  timeout: 25,
 });
 
 export const removeAvatar = endpoint({
@@ -158,7 +153,7 @@ export const removeAvatar = endpoint({
   description: "Removes the caller's avatar. The one of Gravatar takes its place.",
   access: 'user',
   reply: avatarReply,
-  needs: { table: writes, buckets: { images: ['DeleteObject'] } },
+  needs: removesImage,
 });
 
 const status = {
