@@ -1,11 +1,10 @@
 import { fetchableFiles, linkedTokens, loadLinkedFiles } from '../../shared/domain/files/link.ts';
 import { shownImages } from '../../shared/domain/files/preview.ts';
 import {
+  loadForWriter,
   loadReferences,
-  loadWithLinkifiers,
   referenceLookupKeys,
   resolveReferences,
-  withoutHiddenUsers,
 } from '../../shared/domain/mention/references.ts';
 import { renderMessage } from '../../shared/endpoints/messages.ts';
 import { extractReferences } from '../../shared/markdown/references.ts';
@@ -28,8 +27,7 @@ export const handler = serve(renderMessage, {
   run: async ({ input, outside, caller }, [loaded, linked]) => {
     const images = shownImages(caller, linked, await fetchableFiles(caller.standing, linked));
     const hidden = await hiddenUsers(outside, caller, [...loaded.users.values()]);
-    const visible = { ...withoutHiddenUsers(loaded, hidden), images };
-    const named = await loadWithLinkifiers(outside, caller, visible);
+    const named = await loadForWriter(outside, caller, loaded, hidden, images);
     return { rendered: render(input.content, resolveReferences(caller.standing, named)).html };
   },
 });

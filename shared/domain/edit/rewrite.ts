@@ -23,13 +23,12 @@ import {
   checkWildcards,
   followersOf,
   type LoadedReferences,
+  loadForWriter,
   loadMentionable,
   loadReferences,
-  loadWithLinkifiers,
   type Mentionable,
   mentionableUserIds,
   resolveReferences,
-  withoutHiddenUsers,
 } from '../mention/references.ts';
 import { wakeOutbox } from '../outbox/outbox.ts';
 import type { Target } from '../reader/target.ts';
@@ -137,8 +136,7 @@ async function checkRewrite(
   images: LoadedReferences['images'],
 ): Promise<Rendered> {
   const hidden = await hiddenUsers(outside, caller, [...snapshot.named.users.values()]);
-  const visible = { ...withoutHiddenUsers(snapshot.named, hidden), images };
-  const named = await loadWithLinkifiers(outside, caller, visible);
+  const named = await loadForWriter(outside, caller, snapshot.named, hidden, images);
   const rendered = render(content, resolveReferences(caller.standing, named));
   if (message.channelId !== undefined) {
     const { count, topic } = snapshot;

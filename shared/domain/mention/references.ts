@@ -58,7 +58,7 @@ export interface LoadedReferences {
   readonly resolved: Resolved;
   /** Sets the formulas, if the text may have some. */
   readonly typesetter: Typesetter | undefined;
-  /** Those of the writer's organization, which is known once the caller is (`loadWithLinkifiers`). */
+  /** Those of the writer's organization, which is known once the caller is (`loadForWriter`). */
   readonly linkifiers?: Linkifiers | undefined;
   /** The images that the text may show (`shownImages`). */
   readonly images?: Lookup<string, ResolvedImage> | undefined;
@@ -143,13 +143,19 @@ export const withoutHiddenUsers = (named: LoadedReferences, hidden: ReadonlySet<
     ? named
     : { ...named, users: new Map([...named.users].filter(([userId]) => !hidden.has(userId))) };
 
-/** The same with the linkifiers of the caller's organization. No round trip in a container that remembers them. */
-export const loadWithLinkifiers = async (
+/**
+ * The same as the writer of the text may use it: without users whom they may not see, with the images that the text may
+ * show, and with the linkifiers of their organization. No round trip in a container that remembers those.
+ */
+export const loadForWriter = async (
   outside: Outside,
   { realmId, realm }: Caller,
   named: LoadedReferences,
+  hidden: ReadonlySet<number>,
+  images: LoadedReferences['images'],
 ): Promise<LoadedReferences> => ({
-  ...named,
+  ...withoutHiddenUsers(named, hidden),
+  images,
   linkifiers: await loadCompiledLinkifiers(outside, realmId, realm),
 });
 

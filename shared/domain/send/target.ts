@@ -22,10 +22,9 @@ import { shownImages } from '../files/preview.ts';
 import {
   checkGroupMentions,
   type LoadedReferences,
+  loadForWriter,
   loadReferences,
-  loadWithLinkifiers,
   resolveReferences,
-  withoutHiddenUsers,
 } from '../mention/references.ts';
 import {
   type ChannelSendSnapshot,
@@ -159,8 +158,7 @@ async function acceptText(
 ): Promise<Delivery> {
   const recipients = target.kind === 'direct' ? target.addressees.flatMap(({ user }) => user ?? []) : [];
   const hidden = await hiddenUsers(outside, caller, [...recipients, ...all.users.values()]);
-  const visible = { ...withoutHiddenUsers(all, hidden), images };
-  const named = await loadWithLinkifiers(outside, caller, visible);
+  const named = await loadForWriter(outside, caller, all, hidden, images);
   if (target.kind === 'direct') {
     const people = accessPeople(caller.user, target, hidden);
     checkContent(draft.content);
