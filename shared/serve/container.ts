@@ -4,7 +4,7 @@ import type { Environment } from '../environment.ts';
 import { LookupCache } from '../kernel/lookup.ts';
 import { CODE, METRICS, type MetricName, metrics, NAMESPACE, type Outside } from '../kernel/outside.ts';
 import { itemVersions } from '../model/realm/realm.ts';
-import { documentClient } from '../table/protocol.ts';
+import { tableClient } from '../table/protocol.ts';
 import { Table } from '../table/table.ts';
 
 let container: Outside | undefined;
@@ -20,7 +20,7 @@ export function makeOutside(environment: Environment): Outside {
   const name = environment.TABLE_NAME;
   if (name === undefined) throw new Error('TABLE_NAME is not set');
   return {
-    table: new Table(name, documentClient(environment), itemVersions),
+    table: new Table(name, tableClient(environment), itemVersions),
     cache: new LookupCache(),
     now: Date.now,
     wait: (ms) => wait(ms),

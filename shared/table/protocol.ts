@@ -97,10 +97,10 @@ function readFields(bytes: Uint8Array): Record<string, unknown> | undefined {
 }
 
 /**
- * The document client of a container, made once at module scope. Reads its endpoint and credentials from
+ * The client of DynamoDB of a container, made once at module scope. Reads its endpoint and credentials from
  * the environment of Lambda (or the local cloud); the credential chain is left out of the bundle.
  */
-export function documentClient(environment: Readonly<Record<string, string | undefined>>): Send {
+export function tableClient(environment: Readonly<Record<string, string | undefined>>): Send {
   const client = new DynamoDBClient({ ...clientOptions(environment, 'DYNAMODB'), protocol: jsonProtocol });
   return sendBy(client);
 }

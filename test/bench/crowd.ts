@@ -5,7 +5,7 @@ import { presenceKey, pulseKey, seconds, slotOf, withExpiry } from '../../shared
 import type { Group } from '../../shared/model/group/group.ts';
 import { onlyUser, roles, systemGroups } from '../../shared/model/permission/permission.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenCount, givenGraph } from '../support/given.ts';
 import { givenHistory } from '../support/long-history.ts';
@@ -29,7 +29,7 @@ interface Stored {
   readonly item: object;
 }
 
-const sendOf = ({ outside }: TestRealm): Send => documentClient(outside.environment);
+const sendOf = ({ outside }: TestRealm): Send => tableClient(outside.environment);
 
 async function putAll(realm: TestRealm, all: readonly Stored[]): Promise<void> {
   const send = sendOf(realm);

@@ -1,6 +1,6 @@
 import { planDemo } from '../../infra/local/demo.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { givenHistory } from '../support/long-history.ts';
 
 /** The address of the organization. */
@@ -38,6 +38,6 @@ export async function givenLargeOrganization(
     return account;
   };
   const people = { member: accountOf('member'), admin: accountOf('admin'), owner: accountOf('owner') };
-  await givenHistory({ log, channels, people }, documentClient(environment), messages, textOf);
+  await givenHistory({ log, channels, people }, tableClient(environment), messages, textOf);
   return { outside, log, people };
 }

@@ -12,7 +12,7 @@ import { tableDefinition } from '../../infra/table-schema.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import { handlers } from '../support/handlers.ts';
 import { httpRequest } from './http-request.ts';
@@ -152,7 +152,7 @@ async function rowOf(
   budget: number,
   rounds: number,
 ): Promise<ProcessorRow> {
-  const send = documentClient(environment);
+  const send = tableClient(environment);
   const sdkClient = new DynamoDBClient({
     endpoint: environment.AWS_ENDPOINT_URL_DYNAMODB as string,
     region: 'us-east-1',

@@ -8,7 +8,7 @@ import { type Migration, migrate } from '../../infra/org/migration.ts';
 import { defaultRealmSettings, versions as known } from '../../shared/model/realm/realm.ts';
 import { ItemVersions, type Versions, writtenVersions } from '../../shared/table/item-versions.ts';
 import { type Key, key, partition } from '../../shared/table/keys.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import type { Item, Write } from '../../shared/table/write.ts';
 import { newRealm } from '../support/realm.ts';
@@ -24,7 +24,7 @@ const statuses: Versions = {
   writes: 2,
 };
 
-const store = documentClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
+const store = tableClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
 const older = new Table(TABLE, store);
 const newer = new Table(TABLE, store, new ItemVersions([statuses]));
 

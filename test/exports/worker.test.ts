@@ -5,7 +5,7 @@ import { handler as worker } from '../../functions/workers/export.ts';
 import { EXPORTS, type ExportJob } from '../../shared/domain/export/realm-export.ts';
 import { runExport } from '../../shared/domain/export/run.ts';
 import type { ExportTools } from '../../shared/domain/export/write.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { upload } from '../support/emoji.ts';
 import {
   archiveOf,
@@ -182,7 +182,7 @@ describe('an export that takes more than one run', () => {
   beforeAll(async () => {
     ({ realm, work } = await givenOrganization());
     // More than one part of an upload: what has no pattern cannot be packed.
-    const send = documentClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
+    const send = tableClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
     const noise = () => ({ content: randomBytes(6_000).toString('base64'), rendered: '<p>noise</p>' });
     await givenHistory(realm, send, MANY, noise);
   });

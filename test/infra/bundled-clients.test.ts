@@ -65,9 +65,9 @@ afterAll(() => {
 describe.concurrent.each([
   ['the source', source],
   ['the bundle', bundled],
-])('the table from %s', (_, { documentClient, Table }) => {
+])('the table from %s', (_, { tableClient, Table }) => {
   const tableAt = (endpoint: string, name = TABLE) =>
-    new Table(name, documentClient({ AWS_ENDPOINT_URL_DYNAMODB: endpoint }));
+    new Table(name, tableClient({ AWS_ENDPOINT_URL_DYNAMODB: endpoint }));
   const table = tableAt(inject('dynamodb'));
 
   test('reads what it wrote, for any type', async () => {
@@ -299,7 +299,7 @@ test('where the environment names no address, as in Lambda, each client asks its
   const ways = await importBundle<typeof Ways>('key-and-secret');
   const QueueUrl = `https://sqs.${region}.amazonaws.com/123456789012/work`;
   const ended = await Promise.allSettled([
-    new bundled.Table('T', bundled.documentClient(environment)).get(newKey()),
+    new bundled.Table('T', bundled.tableClient(environment)).get(newKey()),
     new clients.SQSClient({ region }).send(new clients.ReceiveMessageCommand({ QueueUrl })),
     new clients.S3Client({ region }).send(new clients.GetObjectCommand({ Bucket: 'exports', Key: 'x' })),
     ways.kmsVault(environment).seal('x', {}),

@@ -10,7 +10,7 @@ import { defaultTimeout } from '../../infra/endpoint-function.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { conflict, fault, type Request, requestOf } from '../support/faults.ts';
 import { handlers } from '../support/handlers.ts';
@@ -226,7 +226,7 @@ describe('a limit that passes', () => {
       const starred = await sendTo(realm, realm.people.guest, realm.channels.general, 'a star');
       const asked = 'messages' in parameters ? { ...parameters, messages: [starred] } : parameters;
       const before = await lastNumber(realm);
-      const container = realm.container(() => documentClient({ AWS_ENDPOINT_URL_DYNAMODB: way.endpoint }));
+      const container = realm.container(() => tableClient({ AWS_ENDPOINT_URL_DYNAMODB: way.endpoint }));
       expect((await container.call(handler, realm.people.member, asked)).status).toBe(200);
       expect(refused).toBe(seen.size);
       const logged = await loggedAfter(realm, before);

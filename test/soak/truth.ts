@@ -5,7 +5,7 @@ import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Audited } from '../support/audit/audit.ts';
 import { entriesIn } from '../support/log-entries.ts';
@@ -23,7 +23,7 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
   const { TableNames: [name] = [] } = await client.send(new ListTablesCommand({}));
   client.destroy();
   if (name === undefined) throw new Error('there is no table');
-  const table = new Table(name, documentClient(environment), itemVersions);
+  const table = new Table(name, tableClient(environment), itemVersions);
   let offset = 0;
   const clock = { now: () => Date.now() + offset, wait: (ms: number) => wait(ms) };
   const outside: Outside = {

@@ -8,7 +8,7 @@ import type { Outside } from '../../shared/kernel/outside.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import type { Served } from '../../shared/serve/serve.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
 import { call, type Person, type Reply } from './realm.ts';
 
@@ -38,7 +38,7 @@ export async function newService(): Promise<TestService> {
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
   };
-  const send = documentClient(environment);
+  const send = tableClient(environment);
   const container: TestService['container'] = (faults = (each) => each) => ({
     ...makeOutside(environment),
     table: new Table(table, faults(send), itemVersions),

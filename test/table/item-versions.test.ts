@@ -5,7 +5,7 @@ import { endpoints } from '../../shared/endpoints/all.ts';
 import { defaultRealmSettings, itemVersions, versions } from '../../shared/model/realm/realm.ts';
 import { ItemVersions, NewerItem, newestOf, type Versions } from '../../shared/table/item-versions.ts';
 import { type Key, key } from '../../shared/table/keys.ts';
-import { documentClient } from '../../shared/table/protocol.ts';
+import { tableClient } from '../../shared/table/protocol.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Item } from '../../shared/table/write.ts';
 import { handlers } from '../support/handlers.ts';
@@ -23,11 +23,7 @@ const statuses = (writes: 1 | 2): Versions => ({
 });
 
 const release = (...kinds: readonly Versions[]): Table =>
-  new Table(
-    TABLE,
-    documentClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') }),
-    new ItemVersions(kinds),
-  );
+  new Table(TABLE, tableClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') }), new ItemVersions(kinds));
 
 /** The three releases by which a second version comes: none knows it, all can read it, all write it. */
 const before = release();
