@@ -3,7 +3,7 @@ import type { Sharp } from 'sharp';
 /** Most pixels of all frames together that are decoded: 160 MB of memory. */
 export const MAX_PIXELS = 40_000_000;
 
-/** Most frames: each is drawn anew, however small it is in the file. */
+/** Most frames: each is drawn whole, however small it is in the file. */
 export const MAX_FRAMES = 500;
 
 /** Longest that one image may take (seconds): two of them are well under what the gateway waits. */

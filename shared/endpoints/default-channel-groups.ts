@@ -29,7 +29,7 @@ export const updateDefaultChannelGroup = endpoint({
   id: 'defaultChannelGroups.update',
   route: 'PATCH /api/v1/default_stream_groups/{group_id}',
   source,
-  description: 'Renames a default channel group, or describes it anew.',
+  description: 'Renames a default channel group, or changes its description.',
   access: 'administrator',
   parameters: {
     group_id: groupId,

@@ -45,7 +45,7 @@ export const getThumbnail = endpoint({
   id: 'files.getThumbnail',
   route: 'GET /user_uploads/thumbnail/{realm_id}/{shard}/{token}/{name}/{format}',
   source: 'https://zulip.com/api/message-formatting, feature levels 273 to 336',
-  description: 'Gets a thumbnail of an image, for whoever may get the image.',
+  description: 'Gets a thumbnail of an image, for those who may get the image.',
   parameters: {
     ...filePath,
     format: text('The name of a thumbnail format (`server_thumbnail_formats`); the nearest one is served.'),

@@ -103,8 +103,7 @@ export const addApnsToken = endpoint({
   ...legacy,
   id: 'push.addApnsToken',
   route: 'POST /api/v1/users/me/apns_device_token',
-  description:
-    'Takes the token of an Apple device for notifications without encryption, of which none are sent.',
+  description: 'Takes the token of an Apple device for notifications without encryption. None are sent.',
   parameters: {
     token: legacyToken,
     appid: text('The ID of the app.', z.string().check(z.regex(/^[A-Za-z0-9.-]+$/))),
@@ -123,8 +122,7 @@ export const addFcmToken = endpoint({
   ...legacy,
   id: 'push.addFcmToken',
   route: 'POST /api/v1/users/me/android_gcm_reg_id',
-  description:
-    'Takes the token of an Android device for notifications without encryption, of which none are sent.',
+  description: 'Takes the token of an Android device for notifications without encryption. None are sent.',
   parameters: { token: legacyToken },
 });
 

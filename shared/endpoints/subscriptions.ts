@@ -67,7 +67,7 @@ const joining = {
   timeout,
 } as const;
 
-/** How new channels are made, and who is told of it. */
+/** How new channels are made, and who hears of it. */
 const newChannelSettings = {
   announce: optional(
     boolean('Whether new channels are announced in the channel that the organization chose for it.'),

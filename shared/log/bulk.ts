@@ -1,8 +1,7 @@
 import { runPool } from '../pool.ts';
 import { keyOf, type Write } from '../table/write.ts';
 import { type Change, ConflictError, MAX_WRITES } from './commit.ts';
-import type { EventEntry } from './slot.ts';
-import { fitsSlot } from './slot.ts';
+import { type EventEntry, fitsSlot } from './slot.ts';
 
 /** Commits one change with `count` log numbers. */
 export type Commit = <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;

@@ -18,8 +18,15 @@ import { handlers } from '../support/handlers.ts';
 import { httpRequest } from './http-request.ts';
 import { median } from './latencies.ts';
 import { endpointOf } from './local-cloud.ts';
-import type { Call, Operation, Request } from './operation.ts';
-import { channelIdOf, operation, plain, talked } from './operation.ts';
+import {
+  type Call,
+  channelIdOf,
+  type Operation,
+  operation,
+  plain,
+  type Request,
+  talked,
+} from './operation.ts';
 
 /** Processor time (ms) of one call of a function, and of bare loops of its requests to DynamoDB. */
 export interface ProcessorRow {

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { handler as get } from '../../functions/channels/get.ts';
 import { WHOLE } from '../../shared/log/log.ts';
-import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/channel.ts';
+import { type Channel, channelGroupNames } from '../../shared/model/channel/channel.ts';
 import {
   type GroupSetting,
   normalized,

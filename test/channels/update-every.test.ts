@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/channel.ts';
+import { type Channel, channelGroupNames } from '../../shared/model/channel/channel.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { edited, storedChannel } from '../support/channel-state.ts';
 import { createFolder } from '../support/folder-state.ts';

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { editChannel } from '../../shared/domain/channel-edit/edit.ts';
-import type { Channel } from '../../shared/model/channel/channel.ts';
-import { channelGroupNames } from '../../shared/model/channel/channel.ts';
+import { type Channel, channelGroupNames } from '../../shared/model/channel/channel.ts';
 import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';

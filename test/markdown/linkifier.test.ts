@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Linkifiers } from '../../shared/markdown/linkifier-engine.ts';
-import { compileLinkifiers } from '../../shared/markdown/linkifier-engine.ts';
+import { compileLinkifiers, type Linkifiers } from '../../shared/markdown/linkifier-engine.ts';
 import { NOTHING_RESOLVED } from '../../shared/markdown/references.ts';
 import { render } from '../../shared/markdown/render.ts';
 import { expandUrlTemplate, parseUrlTemplate } from '../../shared/markdown/url-template.ts';

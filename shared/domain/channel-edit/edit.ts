@@ -4,8 +4,7 @@ import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import type { Commit } from '../../log/bulk.ts';
-import type { EventEntry } from '../../log/slot.ts';
-import { fitsSlot } from '../../log/slot.ts';
+import { type EventEntry, fitsSlot } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { type ChannelWithSubscription, loadChannel } from '../../model/channel/access.ts';
 import {

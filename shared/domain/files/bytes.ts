@@ -46,7 +46,7 @@ export async function putBytes(
   ]);
 }
 
-/** Removes the bytes of a file and its thumbnails, of which some may not be there. */
+/** Removes the bytes of a file and its thumbnails; some may not be there. */
 export async function removeBytes(
   objects: Pick<Objects, 'remove'>,
   realm: string,

@@ -4,7 +4,7 @@ import { firstCodePoints } from '../../kernel/folding.ts';
 export const UPLOADS_PATH = '/user_uploads/';
 
 /**
- * Stands for the organization in paths, where phone clients expect a number. Organizations are told apart by their hosts.
+ * Stands for the organization in paths, where phone clients expect a number. The host says which organization it is.
  */
 const REALM_NUMBER = '1';
 

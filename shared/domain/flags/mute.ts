@@ -8,7 +8,7 @@ import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { MAX_MESSAGES } from './message-marking.ts';
 
-/** Most users whom one user has muted, and most of whom it is known up to where they were (docs/LIMITS.md). */
+/** Most users whom one user has muted, and most former mutes that are remembered (docs/LIMITS.md). */
 export const MAX_MUTED = 100;
 
 /** A muted user on the wire. */

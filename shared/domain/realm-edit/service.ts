@@ -1,8 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
-import type { Change } from '../../log/commit.ts';
-import { retryOnConflict } from '../../log/commit.ts';
+import { type Change, retryOnConflict } from '../../log/commit.ts';
 import type { Realm } from '../../model/realm/realm.ts';
 import { everyCredentialChanged } from '../../model/user/api-key.ts';
 import { doSet } from './edit.ts';

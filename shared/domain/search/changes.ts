@@ -1,5 +1,4 @@
-import type { ReadEvent, Slot } from '../../log/slot.ts';
-import { entriesOf, KEPT } from '../../log/slot.ts';
+import { entriesOf, KEPT, type ReadEvent, type Slot } from '../../log/slot.ts';
 
 /** The messages that an event changed, moved or removed. */
 export const changedBy = ({ payload }: Pick<ReadEvent, 'payload'>): readonly number[] =>

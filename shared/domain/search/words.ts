@@ -11,7 +11,7 @@ import type { Message } from '../../log/message.ts';
  * - The commonest English words are not indexed. Endings of English words are removed by the index (`stems.ts`).
  */
 
-/** The longest word that is told apart from a longer one, in UTF-16 units. */
+/** Longest word in the index, in UTF-16 units. Only the beginning of a longer one counts. */
 const MAX_WORD = 64;
 
 /** A character of a script that is written without spaces, or with particles attached (Korean), with its marks. */

@@ -78,14 +78,14 @@ export async function loadTyping(
 
 type TypingSnapshot = Awaited<ReturnType<typeof loadTyping>>;
 
-/** Where somebody types, and who is told. */
+/** Where somebody types, and who hears of it. */
 type TypingPlace =
   | { readonly people: readonly User[] }
   | { readonly channelId: number; readonly topic: string; readonly subscribers: readonly number[] };
 
 /**
  * The place where the caller types: with people who all exist and whom they may see, or in a channel where they may post.
- * Undefined if nobody is told because the channel is too large.
+ * Undefined if the channel is too large: then nobody hears of it.
  *
  * @throws Refusal `BAD_REQUEST` also if the caller has turned these announcements off
  */

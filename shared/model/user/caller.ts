@@ -111,7 +111,7 @@ export async function loadCaller(
   };
 }
 
-/** The same for a user of whom only the ID is known: a bot has the rights of its owner too. Two round trips. */
+/** The same for a user whose ID is all that is known: a bot has the rights of its owner too. Two round trips. */
 export async function loadCallerWithOwner(
   outside: Outside,
   realmId: string,
