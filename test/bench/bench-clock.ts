@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outside } from '../../shared/kernel/outside.ts';
 
-/** A clock that stands still but for who waits for it or moves it on, so that counts do not depend on the hour. */
-export interface BenchClock extends Pick<Outside, 'now' | 'wait'> {
+/**
+ * A clock that stands still but for who waits for it or moves it on, so that counts do not depend on the hour; and ids
+ * whose ends count up. The end of a queue's id chooses where queues of an organization are listed, and two that choose
+ * the same place take longer: of random ids, one in 64.
+ */
+export interface BenchClock extends Pick<Outside, 'now' | 'wait' | 'uuid'> {
   readonly pass: (ms: number) => void;
 }
 
@@ -18,7 +23,9 @@ export function benchClock(now: number): BenchClock {
   const pass = (ms: number): void => {
     at += ms;
   };
+  let ids = 0;
   return {
+    uuid: () => randomUUID().slice(0, -2) + (ids++ % 256).toString(16).padStart(2, '0'),
     now: () => at,
     pass,
     wait: async (ms) => {
