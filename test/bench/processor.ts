@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, type QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type DemoName, planDemo } from '../../infra/local/demo.ts';
 import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
@@ -135,7 +142,7 @@ export async function measureProcessor(
       AWS_ENDPOINT_URL_SQS: store.endpoint.origin,
       AWS_ENDPOINT_URL_S3: store.endpoint.origin,
       BUCKET_SEARCH_NAME: 'search',
-      QUEUE_SEARCH_URL: 'http://127.0.0.1/search',
+      QUEUE_EXPORT_URL: 'http://127.0.0.1/export',
       QUEUE_PUSH_URL: 'http://127.0.0.1/push',
     };
     const client = new DynamoDBClient({ endpoint: store.endpoint.origin, region: 'us-east-1' });
@@ -173,7 +180,7 @@ async function rowOf(
     for (const wave of waves) await Promise.all(wave.map((command) => by(again(command))));
   };
   const ownLoop = loop(send);
-  const sdkLoop = loop((command) => sdk.send(command as QueryCommand));
+  const sdkLoop = loop((command) => sdk.send(forDocuments(command)));
   for (let n = 0; n < WARMING; n++) {
     await ownLoop()();
     await sdkLoop()();
@@ -287,6 +294,14 @@ function again(command: object): object {
       ),
     }),
   });
+}
+
+const documentCommands = { BatchGetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand };
+
+/** The same command for the document client, whose commands have the same names (`shared/table/commands.ts`). */
+function forDocuments(command: object): QueryCommand {
+  const Class = documentCommands[command.constructor.name as 'QueryCommand'];
+  return new Class((command as QueryCommand).input);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
