@@ -37,6 +37,22 @@ describe('GET /users/me/subscriptions', () => {
     expect(asGuest.body.subscriptions[0].subscribers).toEqual(body.subscriptions[1].subscribers);
   });
 
+  it('reads all channels at once for a subscriber of very many', async () => {
+    const realm = await newRealm();
+    const { member } = realm.people;
+    const foreign = await givenChannel(realm);
+    const made = [];
+    for (let i = 0; i < 200; i++) made.push(await givenChannel(realm, {}, [member]));
+    const container = realm.container();
+    const { body } = await container.call(list, member);
+    const ids = body.subscriptions.map(({ stream_id }: { stream_id: number }) => stream_id);
+    expect(ids).toHaveLength(made.length + 2);
+    expect(ids).toEqual(expect.arrayContaining(made.map(({ channelId }) => channelId)));
+    expect(ids).not.toContain(foreign.channelId);
+    // One by one, the channels and their counters would take two units each.
+    expect(container.meter.readUnits).toBeLessThan(made.length);
+  });
+
   it('refuses a parameter of the wrong type', async () => {
     const realm = await newRealm();
     const query = { include_subscribers: 'yes' };
