@@ -4,6 +4,8 @@
  * At the end nothing that was acknowledged is lost, nothing is there twice, everybody heard every event once and in
  * order, and all counters are equal to what they count; otherwise it says what is wrong, and ends with 1.
  *
+ * `DYNAMODB_ENDPOINT` takes another store, which must be empty, and is not killed.
+ *
  * The seed decides what everybody does and what befalls them, but not how that interleaves.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -53,7 +55,8 @@ const said = (counts: ReadonlyMap<string, number>): string =>
 const folder = await mkdtemp(join(tmpdir(), 'parlance-soak-'));
 const wrong: string[] = [];
 console.log(`soak of ${minutes} minutes with seed ${seed}`);
-const service = await SoakService.start(folder, randomOf(seed, 'door'), count, (words) => {
+const given = process.env.DYNAMODB_ENDPOINT ? new URL(process.env.DYNAMODB_ENDPOINT) : undefined;
+const service = await SoakService.start(folder, given, randomOf(seed, 'door'), count, (words) => {
   console.log(`WRONG: the service has ended by itself: ${words}\nfailed; seed ${seed}; see ${folder}`);
   process.exit(1);
 });
@@ -135,18 +138,11 @@ async function write(writer: Writer): Promise<void> {
 }
 
 async function restarts(random: Random): Promise<void> {
-  const endings: readonly Ending[] = [
-    'service killed',
-    'service killed',
-    'service stopped',
-    'store killed',
-    'power cut',
-  ];
   for (;;) {
     const until = performance.now() + (longestRun * (1 + 2 * random())) / 3;
     while (performance.now() < until && !isOver()) await wait(100);
     if (isOver()) return;
-    const ending = pick(random, endings);
+    const ending = pick(random, service.endings);
     count(ending);
     await service.restart(ending);
   }

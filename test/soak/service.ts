@@ -16,11 +16,16 @@ const crasher = join(import.meta.dirname, 'thread-crasher.ts');
 /** How the service, or the store behind it, comes to its end. */
 export type Ending = 'service killed' | 'service stopped' | 'store killed' | 'power cut';
 
+const serviceEndings: readonly Ending[] = ['service killed', 'service killed', 'service stopped'];
+const storeEndings: readonly Ending[] = ['store killed', 'power cut'];
+
 /**
  * The whole service as `npm start` runs it, in a process of its own, with a faulty door before its DynamoDB, so that
  * all of it can be killed at any moment and goes on where it was: same port, same data.
  */
 export class SoakService {
+  /** How it can be ended, the more frequent the more often. */
+  readonly endings: readonly Ending[];
   readonly #folder: string;
   readonly #door: FaultyDoor;
   #store: DynamoStore;
@@ -32,10 +37,12 @@ export class SoakService {
   private constructor(
     folder: string,
     store: DynamoStore,
+    endings: readonly Ending[],
     random: Random,
     onFault: (fault: Fault) => void,
     onDeath: (words: string) => void,
   ) {
+    this.endings = endings;
     this.#folder = folder;
     this.#store = store;
     this.#onDeath = onDeath;
@@ -48,17 +55,20 @@ export class SoakService {
   /**
    * Starts it in a folder and waits until it is ready.
    *
+   * @param given An empty store that runs already; without it, one is started, and may be killed.
    * @param onFault Told of each fault of the door.
    * @param onDeath Told when the service ends by itself, which it never should.
    */
   static async start(
     folder: string,
+    given: URL | undefined,
     random: Random,
     onFault: (fault: Fault) => void,
     onDeath: (words: string) => void,
   ): Promise<SoakService> {
-    const store = await startDynamoStore(fileOf(folder), undefined);
-    const service = new SoakService(folder, store, random, onFault, onDeath);
+    const store = await startDynamoStore(fileOf(folder), given);
+    const endings = given === undefined ? [...serviceEndings, ...storeEndings] : serviceEndings;
+    const service = new SoakService(folder, store, endings, random, onFault, onDeath);
     service.#port = await freePort();
     service.#doorAddress = (await service.#door.listen()).origin;
     await service.#start();
