@@ -1,4 +1,5 @@
 import { handler as register } from '../../functions/events/register.ts';
+import { handler as send } from '../../functions/messages/send.ts';
 import { handler as updateFlags } from '../../functions/messages/updateFlags.ts';
 import { MAX_QUEUES, newQueue } from '../../shared/domain/event/queue.ts';
 import { presenceKey, pulseKey, seconds, slotOf, withExpiry } from '../../shared/domain/presence/presence.ts';
@@ -7,8 +8,9 @@ import { onlyUser, roles, systemGroups } from '../../shared/model/permission/per
 import { type Key, key } from '../../shared/table/keys.ts';
 import { tableClient } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';
-import { givenCount, givenGraph } from '../support/given.ts';
+import { givenChannel, givenCount, givenGraph } from '../support/given.ts';
 import { givenHistory } from '../support/long-history.ts';
+import { givenReactions } from '../support/reactions.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
 import { BatchWriteCommand } from '../support/store-commands.ts';
@@ -21,6 +23,9 @@ import { BatchWriteCommand } from '../support/store-commands.ts';
 const BATCH = 25;
 const LANES = 4;
 
+/** Milliseconds after which requests no longer read what the log had at its end. */
+const LONG_AGO = 600_000;
+
 /** Numbers from here on belong to nobody else. */
 const FIRST = 500_000_000;
 
@@ -29,17 +34,17 @@ interface Stored {
   readonly item: object;
 }
 
-const sendOf = ({ outside }: TestRealm): Send => tableClient(outside.environment);
+const storeOf = ({ outside }: TestRealm): Send => tableClient(outside.environment);
 
 async function putAll(realm: TestRealm, all: readonly Stored[]): Promise<void> {
-  const send = sendOf(realm);
+  const store = storeOf(realm);
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < all.length) {
       const batch = all.slice(next, next + BATCH);
       next += BATCH;
       const puts = batch.map(({ at, item }) => ({ PutRequest: { Item: { ...at, ...item } } }));
-      await send(new BatchWriteCommand({ RequestItems: { [TABLE]: puts } }));
+      await store(new BatchWriteCommand({ RequestItems: { [TABLE]: puts } }));
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
@@ -81,6 +86,27 @@ const members = (given: TestRealm, count: number): Promise<void> =>
       },
     })),
   );
+
+/** So many more public channels, in all of which the member is subscribed. */
+async function channels(given: TestRealm, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await givenChannel(given, { description: `What there is to say about thing ${i}.` }, [
+      given.people.member,
+    ]);
+  }
+  given.pass(LONG_AGO);
+}
+
+/** The topic whose only message has the reactions. */
+export const REACTED_TOPIC = 'so many reactions';
+
+/** So many reactions of strangers to one message. */
+async function reactions(given: TestRealm, count: number): Promise<void> {
+  const message = { type: 'channel', to: 'general', topic: REACTED_TOPIC, content: 'Hooray!' };
+  const { status, body } = await given.call(send, given.people.owner, message);
+  if (status !== 200) throw new Error('there is no message to react to');
+  await givenReactions(given, body.id, count);
+}
 
 /** So many custom emoji. */
 const emoji = ({ realm, ...rest }: TestRealm, count: number): Promise<void> =>
@@ -182,7 +208,7 @@ async function peopleOnline(given: TestRealm, count: number): Promise<void> {
 function unreadMessages(given: TestRealm, count: number): Promise<readonly number[]> {
   const { owner, admin } = given.people;
   const textOf = (i: number) => ({ content: `Message ${i}.`, rendered: `<p>Message ${i}.</p>` });
-  return givenHistory({ ...given, people: { member: owner, admin } }, sendOf(given), count, textOf);
+  return givenHistory({ ...given, people: { member: owner, admin } }, storeOf(given), count, textOf);
 }
 
 /** Messages that are marked as read by one request. */
@@ -200,7 +226,7 @@ async function messages(given: TestRealm, count: number): Promise<void> {
     const { status } = await given.call(updateFlags, member, parameters);
     if (status !== 200) throw new Error('the messages were not read');
   }
-  given.pass(600_000);
+  given.pass(LONG_AGO);
   for (let raised = 0; raised <= count; raised += RAISED_AT_ONCE) {
     const { status } = await given.call(register, member, { fetch_event_types: ['update_message_flags'] });
     if (status !== 200) throw new Error('nobody could register');
@@ -212,6 +238,8 @@ export const crowds = {
   subscribers,
   members,
   'people online': peopleOnline,
+  channels,
+  reactions,
   emoji,
   queues,
   'nested groups': nestedGroups,

@@ -15,6 +15,7 @@ interface Curve {
 
 /** Why something grows, where that is known. */
 const WHY: Partial<Readonly<Record<CrowdName, string>>> = {
+  channels: "the caller's subscriptions say which messages to look for, 80 to a read unit",
   'nested groups':
     'the graph of groups is one item that every request reads, 100 KB at the most edges there may be; and who is in a group is one query for each group that is told',
   messages:
@@ -41,12 +42,11 @@ function curvesOf(growth: readonly GrowthRow[], of: CrowdName): Curve[] {
   }));
 }
 
-const sizesOf = (growth: readonly GrowthRow[]): number[] =>
-  [...new Set(growth.map(({ size }) => size))].sort((a, b) => a - b);
+const sizesOf = (growth: readonly GrowthRow[], of: CrowdName): number[] =>
+  [...new Set(growth.filter((row) => row.of === of).map(({ size }) => size))].sort((a, b) => a - b);
 
 /** `docs/GROWTH.md`: what becomes of operations where there is more of everything. */
 export function growthPage({ growth }: Counted): string {
-  const sizes = sizesOf(growth);
   const sections = kinds(growth).flatMap((of) => [
     `## ${of[0]?.toUpperCase()}${of.slice(1)}`,
     '',
@@ -54,7 +54,7 @@ export function growthPage({ growth }: Counted): string {
       [
         { head: 'operation' },
         ...['round trips', 'requests', 'read units', 'write units', 'reply, KB'].map((what) => ({
-          head: `${what}: ${sizes.map(figure).join(' / ')}`,
+          head: `${what}: ${sizesOf(growth, of).map(figure).join(' / ')}`,
           figures: true,
         })),
         { head: 'grows' },
@@ -83,8 +83,8 @@ export function growthPage({ growth }: Counted): string {
     '',
     '_Made by `npm run bench -- --only counts,growth --write`. Do not edit it by hand; `npm test` compares it._',
     '',
-    `What one warm call takes where there are ${sizes.map(figure).join(', ')} of something. Counted, not timed, so it is the same on every`,
-    'machine. "With the reply": more is read because more is told. "Levels off": no more from the second size on.',
+    'What one warm call takes by how many of something there are. Counted, not timed, so it is the same on every machine.',
+    '"With the reply": more is read because more is told. "Levels off": no more from the second size on.',
     '',
     '![What grows](growth.svg)',
     '',

@@ -7,6 +7,8 @@ const steady: Readonly<Record<CrowdName, readonly string[]>> = {
   subscribers: ['messages.send:wildcard mention', 'events.get:a message is there', 'channels.update'],
   members: ['messages.send:with a mention', 'users.get', 'users.create'],
   'people online': ['messages.send:channel'],
+  channels: ['messages.send:channel', 'events.get:a message is there'],
+  reactions: ['reactions.add:to a busy message'],
   emoji: ['messages.send:with a mention', 'emoji.add'],
   queues: ['messages.send:channel', 'events.get:nothing is there'],
   'nested groups': ['messages.send:channel'],
@@ -21,16 +23,19 @@ const taken = (rows: readonly GrowthRow[]) =>
     counts: [cold, warm].map(({ replyBytes: _, toldBytes: __, ...count }) => count),
   }));
 
+/** How few there are. The first reactions of a message stand in one item, which is soon full. */
+const few: Partial<Readonly<Record<CrowdName, number>>> = { reactions: 100 };
+
 describe('how cost grows (issue 6)', () => {
   it.each(Object.entries(steady))(
-    '%s: the same calls and units among 10 and among 200',
+    '%s: the same calls and units among few and among 200',
     async (of, names) => {
-      const [few, many] = [
-        await countAmong(of as CrowdName, 10, names),
+      const [among, many] = [
+        await countAmong(of as CrowdName, few[of as CrowdName] ?? 10, names),
         await countAmong(of as CrowdName, 200, names),
       ];
-      expect(few).toHaveLength(names.length);
-      expect(taken(many)).toEqual(taken(few));
+      expect(among).toHaveLength(names.length);
+      expect(taken(many)).toEqual(taken(among));
     },
   );
 });

@@ -5,10 +5,17 @@ import { benchClock } from './bench-clock.ts';
 import { type CountRow, countOperation } from './counts.ts';
 import { type CrowdName, crowds } from './crowd.ts';
 import type { Operation } from './operation.ts';
+import { busyMessageOperations } from './operations/busy-message.ts';
 import { operations } from './operations.ts';
 
 /** How much there is of something when it is counted what operations take. */
-export const SIZES = [10, 1_000, 10_000] as const;
+const SIZES = [10, 1_000, 10_000];
+
+/** The same of what has a limit: a little more than is made meanwhile stays free. */
+const LIMITED_SIZES: Partial<Readonly<Record<CrowdName, readonly number[]>>> = {
+  channels: [10, 500, 2_000],
+  reactions: [10, 500, 1_990],
+};
 
 export interface GrowthRow extends CountRow {
   readonly of: CrowdName;
@@ -45,6 +52,24 @@ const watched: Readonly<Record<CrowdName, readonly string[]>> = {
     'events.register:everything',
   ],
   'people online': ['presence.update', 'messages.send:channel', 'presence.list'],
+  channels: [
+    'messages.send:channel',
+    'events.get:a message is there',
+    'messages.list:newest of a channel',
+    'messages.list:newest of all',
+    'subscriptions.add:a new channel',
+    'subscriptions.list',
+    'channels.list',
+    'channels.update',
+    'users.deactivate',
+    'events.register:messages only',
+    'events.register:everything',
+  ],
+  reactions: [
+    'reactions.add:to a busy message',
+    'messages.get:a busy message',
+    'messages.list:a busy message',
+  ],
   emoji: [
     'messages.send:with a mention',
     'reactions.add',
@@ -95,7 +120,7 @@ const watched: Readonly<Record<CrowdName, readonly string[]>> = {
 
 /** The operation of this name. */
 function named(name: string): Operation {
-  const found = operations.find((operation) => operation.name === name);
+  const found = [...operations, ...busyMessageOperations].find((operation) => operation.name === name);
   if (!found) throw new Error(`there is no operation '${name}'`);
   return found;
 }
@@ -120,11 +145,16 @@ export async function countAmong(
   return rows;
 }
 
-/** Counts what could grow with each thing, at each size. */
-export async function measureGrowth(sizes: readonly number[] = SIZES): Promise<readonly GrowthRow[]> {
+/** Counts what could grow with each thing (or only with `wanted`), at each size (or only at `sizes`). */
+export async function measureGrowth(
+  wanted: readonly string[] = Object.keys(crowds),
+  sizes?: readonly number[],
+): Promise<readonly GrowthRow[]> {
+  const unknown = wanted.find((name) => !Object.hasOwn(crowds, name));
+  if (unknown !== undefined) throw new Error(`'${unknown}' is none of ${Object.keys(crowds).join(', ')}.`);
   const rows: GrowthRow[] = [];
-  for (const of of Object.keys(crowds) as CrowdName[]) {
-    for (const size of sizes) rows.push(...(await countAmong(of, size)));
+  for (const of of wanted as CrowdName[]) {
+    for (const size of sizes ?? LIMITED_SIZES[of] ?? SIZES) rows.push(...(await countAmong(of, size)));
   }
   return rows;
 }

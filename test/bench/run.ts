@@ -7,6 +7,7 @@
  *   `processor`, `memory`, `start`, `stack`, `export`, `search`.
  * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
+ * - `--of messages --sizes 10000,1000000` counts for `growth` only among so many of these.
  * - `--messages 10000` exports so many, or searches among so many, instead of those that the budget is for.
  * - `--write` makes the pages in `docs/` from the counts; it needs both `counts` and `growth`.
  */
@@ -60,6 +61,8 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
     only: { type: 'string', default: SECTIONS.join(',') },
     operations: { type: 'string', default: '' },
+    of: { type: 'string' },
+    sizes: { type: 'string' },
     messages: { type: 'string', default: String(designBudgets.exportMessages) },
     clients: { type: 'string', default: String(designBudgets.waitingClients) },
   },
@@ -82,7 +85,13 @@ function numberOf(option: 'messages' | 'clients'): number {
 async function count(sections: ReadonlySet<Section>): Promise<Counted> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-counts-'));
   const file = join(folder, 'result.json');
-  Object.assign(process.env, { BENCH_RESULT: file, BENCH_SECTIONS: [...sections].join(',') });
+  const { of, sizes } = values;
+  Object.assign(process.env, {
+    BENCH_RESULT: file,
+    BENCH_SECTIONS: [...sections].join(','),
+    ...(of !== undefined && { BENCH_OF: of }),
+    ...(sizes !== undefined && { BENCH_SIZES: sizes }),
+  });
   const vitest = await startVitest('test', [], {
     include: ['test/bench/*.bench.ts'],
     root: join(import.meta.dirname, '../..'),
@@ -220,9 +229,8 @@ function printOperations({ counts, load, functions }: Measured): void {
 function printOthers(measured: Measured): void {
   const { growth, load, delivery, functions, processor, start, stack, export: exports, search } = measured;
   if (growth.length > 0) {
-    const sizes = [...new Set(growth.map(({ size }) => size))].map(figure).join(' / ');
     print(
-      `Growth, warm, with ${sizes} of each.`,
+      'Growth, warm, by how many there are of each (docs/GROWTH.md).',
       terminalTable(
         [
           { head: 'of' },
@@ -262,6 +270,7 @@ else {
 }
 if (values.write) {
   if (!sections.has('counts') || !sections.has('growth')) throw new Error('--write needs counts and growth.');
+  if (values.of !== undefined || values.sizes !== undefined) throw new Error('--write needs all growth.');
   await record(measured);
   console.error('docs/ is made anew.');
 }
