@@ -58,7 +58,7 @@ const isNowhere = ({ path, integration }: Route): boolean =>
   integration.kind === 'mock' && (path === '/' || path === '/{proxy+}');
 
 /** Codes of errors with which a connection to the listener ends when one of the two sides goes. */
-const ofConnection = new Set(['ABORT_ERR', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+const ofConnection = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** API Gateway on a laptop: an HTTP server that answers as the REST API of the template says. */
 export class Gateway {
@@ -106,15 +106,19 @@ export class Gateway {
     this.#count(outgoing);
     const ids = newRequestIds();
     try {
-      const { edge = (it) => it } = this.#options;
-      const request = edge(await readRequest(incoming));
-      this.#send(outgoing, await this.#answer(request, ids, outgoing), ids);
+      this.#send(outgoing, await this.#read(incoming, outgoing, ids), ids);
     } catch (error) {
       if (error instanceof BodyTooLarge) this.#send(outgoing, this.#error('REQUEST_TOO_LARGE'), ids);
       else if (incoming.complete) this.#options.onFault(error);
       // A client that went away in the middle of its request gets no answer, and neither does a fault of ours.
       if (!outgoing.headersSent) outgoing.destroy();
     }
+  }
+
+  /** Returns the promise of the reply, and awaits nothing after the request: it need not be kept while its reply is awaited. */
+  async #read(incoming: IncomingMessage, outgoing: ServerResponse, ids: RequestIds): Promise<GatewayReply> {
+    const { edge = (it) => it } = this.#options;
+    return this.#answer(edge(await readRequest(incoming)), ids, outgoing);
   }
 
   async #answer(request: HttpRequest, ids: RequestIds, outgoing: ServerResponse): Promise<GatewayReply> {
@@ -144,29 +148,26 @@ export class Gateway {
   }
 
   /** Waits for the listener, however long that takes, as long as the client is there. */
-  async #forward(
+  #forward(
     listener: ListenerRoute,
     request: HttpRequest,
     match: RouteMatch,
-    { requestId, ...ids }: RequestIds,
-    outgoing: ServerResponse,
+    ids: RequestIds,
+    client: ServerResponse,
   ): Promise<GatewayReply> {
     const { api, place } = this.#options;
-    const { multiValueHeaders: headers } = proxyEvent(request, match, api, { requestId, ...ids }, place);
+    const { multiValueHeaders: headers } = proxyEvent(request, match, api, ids, place);
     const { method, query, body } = request;
     const target = query === '' ? listener.path : `${listener.path}?${query}`;
-    const gone = new AbortController();
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) gone.abort();
-    });
-    try {
-      return await listener.forward({ method, target, headers, body, requestId }, gone.signal);
-    } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException;
-      if (!ofConnection.has(code)) this.#options.onFault(error);
-      return this.#error(502);
-    }
+    const { requestId } = ids;
+    return listener.forward({ method, target, headers, body, requestId }, client).catch(this.#unanswered);
   }
+
+  /** The reply when the listener gave none. */
+  readonly #unanswered = (error: NodeJS.ErrnoException): GatewayReply => {
+    if (!ofConnection.has(error.code ?? '')) this.#options.onFault(error);
+    return this.#error(502);
+  };
 
   /** The route, if there is one; a path or query that is not properly percent-encoded has none to be looked for. */
   #match({ method, path, query }: HttpRequest): RouteMatch | undefined | 'not readable' {

@@ -32,15 +32,7 @@ export class BodyTooLarge extends Error {}
  * @throws Error when the client went away before the end.
  */
 export async function readRequest(incoming: IncomingMessage): Promise<HttpRequest> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= bodyLimit) chunks.push(chunk);
-    else chunks.length = 0;
-    if (size > drainLimit) break;
-  }
-  if (size > bodyLimit) throw new BodyTooLarge();
+  const body = await readBody(incoming);
   const [path = '', ...query] = targetOf(incoming).split('?');
   return {
     method: incoming.method ?? 'GET',
@@ -50,8 +42,26 @@ export async function readRequest(incoming: IncomingMessage): Promise<HttpReques
     headers: incoming.headers,
     httpVersion: incoming.httpVersion,
     sourceIp: (incoming.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
-    body: Buffer.concat(chunks),
+    body,
   };
+}
+
+const noBody = Buffer.alloc(0);
+
+async function readBody(incoming: IncomingMessage): Promise<Buffer> {
+  // Reading leaves listeners that stay until the reply is sent, and most requests have no body.
+  const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers;
+  if (length === undefined && coding === undefined) return noBody;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= bodyLimit) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > drainLimit) break;
+  }
+  if (size > bodyLimit) throw new BodyTooLarge();
+  return Buffer.concat(chunks);
 }
 
 /** The path and query, also of a client that sends the whole address as proxies do. */

@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { GatewayReply } from './gateway-reply.ts';
 import type { ListenerProcess } from './listener-process.ts';
 
@@ -29,41 +29,42 @@ export class ListenerRoute {
   }
 
   /**
-   * Forwards a request, and resolves with the reply. Rejects if the listener ended meanwhile, or the client has gone.
-   *
-   * @param gone Aborted when the client has gone: the listener sees that its connection ends.
+   * Forwards a request, and resolves with the reply. Rejects if the listener ended meanwhile, or the client has gone: then
+   * the listener sees that its connection ends. While the reply is awaited, nothing is kept of the request but what Node keeps.
    */
-  async forward(request: ForwardedRequest, gone: AbortSignal): Promise<GatewayReply> {
+  async forward(forwarded: ForwardedRequest, client: ServerResponse): Promise<GatewayReply> {
     await this.#process.ready;
-    return this.#send(request, gone);
+    return replyTo(this.#send(forwarded), client);
   }
 
   close(): void {
     this.#agent.destroy();
   }
 
-  #send(forwarded: ForwardedRequest, gone: AbortSignal): Promise<GatewayReply> {
-    const { method, target, headers, body, requestId } = forwarded;
-    return new Promise((resolve, reject) => {
-      const sent = request({
-        host: '127.0.0.1',
-        port: this.#process.port,
-        agent: this.#agent,
-        method,
-        path: target,
-        headers: [
-          ...Object.entries(headers).flatMap(([name, values]) => values.flatMap((value) => [name, value])),
-          ...['lambda-web-request-id', requestId],
-          ...(body.length > 0 ? ['Content-Length', String(body.length)] : []),
-        ],
-        signal: gone,
-      });
-      sent.on('error', reject);
-      sent.on('response', (response) => readReply(response).then(resolve, reject));
-      sent.end(body);
+  #send({ method, target, headers, body, requestId }: ForwardedRequest): ClientRequest {
+    const sent = request({
+      host: '127.0.0.1',
+      port: this.#process.port,
+      agent: this.#agent,
+      method,
+      path: target,
+      headers: [
+        ...Object.entries(headers).flatMap(([name, values]) => values.flatMap((value) => [name, value])),
+        ...['lambda-web-request-id', requestId],
+        ...(body.length > 0 ? ['Content-Length', String(body.length)] : []),
+      ],
     });
+    return sent.end(body);
   }
 }
+
+const replyTo = (sent: ClientRequest, client: ServerResponse): Promise<GatewayReply> =>
+  new Promise((resolve, reject) => {
+    client.on('close', () => sent.destroy());
+    sent.on('error', reject);
+    sent.on('response', (response) => readReply(response).then(resolve, reject));
+    if (client.closed) sent.destroy();
+  });
 
 async function readReply(response: IncomingMessage): Promise<GatewayReply> {
   const chunks: Buffer[] = [];
