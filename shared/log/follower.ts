@@ -58,8 +58,8 @@ export class Follower {
    *
    * @param firstSeen what the reader has seen of the log, for holes that it knows of already
    */
-  async next(reached: Reached, firstSeen: FirstSeen, until: number, stay: Stay): Promise<Run> {
-    if (stay.isOver) return nothingAfter(reached.head);
+  next(reached: Reached, firstSeen: FirstSeen, until: number, stay: Stay): Promise<Run> {
+    if (stay.isOver) return Promise.resolve(nothingAfter(reached.head));
     const isBehind = this.#isLooking && reached.head < this.#reached.head;
     if (reached.ended === 'page' || isBehind) return this.#catchUp(reached.head);
     const waiter: Waiter = { head: reached.head, until, stay, done: Promise.withResolvers() };

@@ -195,8 +195,7 @@ function start(
   const apiKey = login.key(resolved);
   if (apiKey === undefined) throw refusal('unauthorized');
   const { realm } = resolved;
-  const onHole = (slots: number): void => outside.count('HolesFilled', undefined, { realm, slots });
-  const log: Log = { ...logOf(outside, realm), onHole };
+  const log = countingLog(outside, realm);
   const started: UnverifiedRequest<unknown> = {
     ...request,
     realm,
@@ -228,6 +227,12 @@ function start(
     },
   };
 }
+
+/** The log of an organization, which counts filled holes. A poll that waits keeps it, so it must not know of the request. */
+const countingLog = (outside: Outside, realm: string): Log => ({
+  ...logOf(outside, realm),
+  onHole: (slots) => outside.count('HolesFilled', undefined, { realm, slots }),
+});
 
 /** Allocates log numbers for several commits, in one step. */
 function allocateBlocks(log: Log, sizes: readonly number[], messages?: number): Promise<Numbers>[] {

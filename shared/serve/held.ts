@@ -1,4 +1,4 @@
-/** A reply that comes later. Meanwhile nothing is kept of the request but its event. */
+/** A reply that comes later. Meanwhile nothing is kept of the request. */
 export class Held<R extends object = object> {
   readonly reply: Promise<R>;
   /** Lets the reply come at once: its client has gone, or the process ends. */

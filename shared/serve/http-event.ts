@@ -15,7 +15,7 @@ const targetOf = (url: string): string => url.replace(/^https?:\/\/[^/?]*/i, '')
  *
  * Throws a `URIError` where the query is not properly percent-encoded.
  */
-export function httpEvent(incoming: IncomingMessage, body: Buffer): APIGatewayProxyEvent {
+export function httpEvent(incoming: IncomingMessage, body?: Buffer): APIGatewayProxyEvent {
   const headers = lastValues(incoming.rawHeaders);
   const [path = '', ...query] = targetOf(incoming.url ?? '/').split('?');
   const given = headers[REQUEST_ID];
@@ -26,8 +26,8 @@ export function httpEvent(incoming: IncomingMessage, body: Buffer): APIGatewayPr
     headers,
     pathParameters: null,
     multiValueQueryStringParameters: queryValues(query.join('?')),
-    body: body.length === 0 ? null : body.toString('base64'),
-    isBase64Encoded: body.length > 0,
+    body: body?.toString('base64') ?? null,
+    isBase64Encoded: body !== undefined,
     requestContext: { requestId },
   } as unknown as APIGatewayProxyEvent;
 }

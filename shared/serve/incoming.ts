@@ -41,9 +41,9 @@ export class Incoming {
   /** The reply, if it is held. */
   held: Held | undefined;
   /** What was held before, if that is now to be the reply. */
-  readonly late: Pick<Held, 'reply'> | undefined;
+  readonly late: Held | undefined;
 
-  constructor(endpoint: Endpoint, event: APIGatewayProxyEvent, late?: Pick<Held, 'reply'>) {
+  constructor(endpoint: Endpoint, event: APIGatewayProxyEvent, late?: Held) {
     this.#endpoint = endpoint;
     this.late = late;
     this.#event = event;

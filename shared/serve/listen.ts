@@ -18,7 +18,7 @@ import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { WaitingRoom } from '../log/waiting-room.ts';
 import { makeOutside } from './container.ts';
-import type { Held } from './held.ts';
+import { Held } from './held.ts';
 import { httpEvent, pathOf } from './http-event.ts';
 import {
   badRequestReply,
@@ -72,10 +72,17 @@ export interface ListeningServer {
 
 /** A request that is being answered. Its reply may be held. */
 class Visit {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
   #held: Held | undefined;
   #isOver = false;
   /** The door, while it lets this request in. */
   #door: Door | undefined;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+  }
 
   async enter(door: Door): Promise<void> {
     await door.enter();
@@ -123,31 +130,38 @@ export async function listen(listener: Listener, handlers: readonly Served[]): P
 /** Makes the server: each request runs the handler of its method, in this outside. All handlers have one path. */
 export function listeningServer(handlers: readonly Served[], outside: Outside): ListeningServer {
   const path = handlers[0]?.endpoint.path;
-  const answers = new Map(
+  const byMethod = new Map(
     handlers.flatMap((served) => {
-      const [{ method }, answer] = [served.endpoint, served.with(outside)];
+      const [{ method }, handler] = [served.endpoint, served.holding(outside)];
       // Node leaves the body of an answer to HEAD out.
-      return (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((it) => [it, answer] as const);
+      return (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((it) => [it, handler] as const);
     }),
   );
   const isProven = proofCheck(outside.environment[proof.variable]);
-  const allowed = [...answers.keys()].sort();
+  const allowed = [...byMethod.keys()].sort();
   const visits = new Set<Visit>();
   const door = new Door(AT_ONCE);
   const onSocket = new WeakMap<Socket, number>();
   let isStopping = false;
 
-  const reply = async (incoming: IncomingMessage, visit: Visit): Promise<APIGatewayProxyResult> => {
+  /** The reply, unless it is held: `finish` sends it then. */
+  const answer = async (visit: Visit): Promise<APIGatewayProxyResult | undefined> => {
+    const { incoming } = visit;
     if (!isProven(incoming)) return notThroughTheEdge();
     if (pathOf(incoming) !== path) return noSuchPath();
     if (incoming.method === 'OPTIONS') return preflight(allowed);
-    const answer = answers.get(incoming.method ?? '');
-    if (answer === undefined) return methodNotAllowed(allowed);
+    const handler = byMethod.get(incoming.method ?? '');
+    if (handler === undefined) return methodNotAllowed(allowed);
     const body = await readBody(incoming);
-    if (body === undefined) return tooLargeReply();
+    if (body === 'too large') return tooLargeReply();
     await visit.enter(door);
     try {
-      return await answer(httpEvent(incoming, body), { onHold: (held) => visit.hold(held) });
+      const reply = await handler.begin(httpEvent(incoming, body));
+      if (!(reply instanceof Held)) return reply;
+      visit.hold(reply);
+      const finish = () => void respond(visit, () => handler.finish(httpEvent(incoming, body), reply));
+      reply.reply.then(finish, finish);
+      return undefined;
     } catch (error) {
       if (error instanceof URIError) return badRequestReply(400);
       throw error;
@@ -156,27 +170,35 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
     }
   };
 
-  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const { socket } = incoming;
-    const count = (onSocket.get(socket) ?? 0) + 1;
-    onSocket.set(socket, count);
-    if (count > MAX_PIPELINED) return void socket.destroy();
-    const visit = new Visit();
-    visits.add(visit);
-    outgoing.once('close', () => {
-      visits.delete(visit);
-      onSocket.set(socket, (onSocket.get(socket) ?? 1) - 1);
-      if (!outgoing.writableFinished) visit.end();
-    });
-    if (isStopping) visit.end();
+  const respond = async (
+    { incoming, outgoing }: Visit,
+    makeReply: () => Promise<APIGatewayProxyResult | undefined>,
+  ): Promise<void> => {
     try {
-      send(outgoing, await reply(incoming, visit), isStopping || !incoming.complete);
+      const reply = await makeReply();
+      if (reply !== undefined) send(outgoing, reply, isStopping || !incoming.complete);
     } catch (error) {
       // A client that went away in the middle of its request is no fault.
       if (outgoing.destroyed) return;
       outside.report({ level: 'ERROR', message: 'request failed', error: traceOf(error) });
       send(outgoing, { ...failure(error), headers: SAFETY }, true);
     }
+  };
+
+  const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { socket } = incoming;
+    const count = (onSocket.get(socket) ?? 0) + 1;
+    onSocket.set(socket, count);
+    if (count > MAX_PIPELINED) return void socket.destroy();
+    const visit = new Visit(incoming, outgoing);
+    visits.add(visit);
+    outgoing.on('close', () => {
+      visits.delete(visit);
+      onSocket.set(socket, (onSocket.get(socket) ?? 1) - 1);
+      if (!outgoing.writableFinished) visit.end();
+    });
+    if (isStopping) visit.end();
+    void respond(visit, () => answer(visit));
   };
 
   const server = createServer({
@@ -187,9 +209,9 @@ export function listeningServer(handlers: readonly Served[], outside: Outside): 
     requireHostHeader: false,
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.on('request', (incoming, outgoing) => void serve(incoming, outgoing));
+  server.on('request', serve);
   // Whatever else a client expects, it gets an answer; Node would refuse it in its own words.
-  server.on('checkExpectation', (incoming, outgoing) => void serve(incoming, outgoing));
+  server.on('checkExpectation', serve);
   server.on('clientError', turnAway);
 
   const stop = async (): Promise<void> => {
@@ -210,16 +232,19 @@ const proofCheck = (expected: string | undefined): ((incoming: IncomingMessage) 
   return ({ headers }) => isSameSecret(sha256(String(headers[proof.header] ?? '')), wanted);
 };
 
-/** Reads a small body; undefined if it is larger. Throws if the client goes away. */
-async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+/** Reads a small body; undefined if there is none. Throws if the client goes away. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined | 'too large'> {
+  // Most requests have no body, and reading one leaves listeners that stay as long as the request is held.
+  const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers;
+  if (length === undefined && coding === undefined) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > SMALL_REQUEST) return undefined;
+    if (size > SMALL_REQUEST) return 'too large';
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return size === 0 ? undefined : Buffer.concat(chunks);
 }
 
 function send(outgoing: ServerResponse, reply: APIGatewayProxyResult, isLast: boolean): void {

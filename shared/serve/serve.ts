@@ -27,13 +27,22 @@ import {
 import type { HandlerSpec } from './request.ts';
 import { rootOf } from './session.ts';
 
-/** What a handler gets besides the event: Lambda's context, or, in a listener, what to call when a reply is held. */
-type Context = LambdaContext | { readonly onHold: (held: Held) => void };
+type Lambda = (event: APIGatewayProxyEvent, context?: LambdaContext) => Promise<APIGatewayProxyResult>;
 
-type Lambda = (event: APIGatewayProxyEvent, context?: Context) => Promise<APIGatewayProxyResult>;
+/** A handler in two parts, for a server that holds replies: between them nothing need be kept but what is held. */
+export interface HoldingHandler {
+  /** Handles an event. Returns its reply, or holds it. */
+  readonly begin: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult | Held>;
+  /** Makes the reply to the same event of what was held. */
+  readonly finish: (event: APIGatewayProxyEvent, held: Held) => Promise<APIGatewayProxyResult>;
+}
 
 /** A Lambda handler. Tests call it with their own outside. */
-export type Served = Lambda & { readonly with: (outside: Outside) => Lambda; readonly endpoint: Endpoint };
+export type Served = Lambda & {
+  readonly with: (outside: Outside) => Lambda;
+  readonly holding: (outside: Outside) => HoldingHandler;
+  readonly endpoint: Endpoint;
+};
 
 /**
  * Makes the Lambda handler of an endpoint that needs credentials: what `authenticateAndLoad` does, between the
@@ -204,7 +213,7 @@ export function handlerOf<S extends Surroundings>(
   outsideHere: () => S,
   { handle, checkKey, failed = failure, headers = SAFETY }: Handling<S>,
 ): Served {
-  const make = (outside: () => S): Lambda => {
+  const make = (outside: () => S) => {
     const handler = middy<Incoming, APIGatewayProxyResult>()
       .use(compression)
       .use(commonHeaders(headers))
@@ -214,29 +223,28 @@ export function handlerOf<S extends Surroundings>(
       .before(({ event }) => (event.late ? undefined : checkKey?.(outside(), event)))
       .use(parseBody(bodyLimit(endpoint), urlencodedBody, multipartBody))
       .handler((incoming: Incoming) => handle(outside(), incoming));
-    const answer = async (incoming: Incoming, context: Context): Promise<APIGatewayProxyResult | Held> => {
-      const reply = await handler(incoming, context as LambdaContext);
+    const begin = async (event: APIGatewayProxyEvent, context = {} as LambdaContext) => {
+      const incoming = new Incoming(endpoint, event);
+      const reply = await handler(incoming, context);
       return incoming.held ?? reply;
     };
-    return async (event, context = {} as LambdaContext) => {
-      const reply = await answer(new Incoming(endpoint, event), context);
-      if (!(reply instanceof Held)) return reply;
-      if ('onHold' in context) context.onHold(reply);
-      // All that the request took is let go of here. The middlewares make the reply from the event and what comes late.
-      const late = await settled(reply);
-      return handler(new Incoming(endpoint, event, late), context as LambdaContext);
+    const finish = (event: APIGatewayProxyEvent, held: Held, context = {} as LambdaContext) =>
+      handler(new Incoming(endpoint, event, held), context);
+    return { begin, finish };
+  };
+  const whole = (outside: () => S): Lambda => {
+    const { begin, finish } = make(outside);
+    return async (event, context) => {
+      const reply = await begin(event, context);
+      return reply instanceof Held ? finish(event, reply, context) : reply;
     };
   };
-  return Object.assign(make(outsideHere), {
-    with: (outside: Outside) => make(() => outside as Outside & S),
+  const given = (outside: Outside) => () => outside as Outside & S;
+  return Object.assign(whole(outsideHere), {
+    with: (outside: Outside) => whole(given(outside)),
+    holding: (outside: Outside) => make(given(outside)),
     endpoint,
   });
-}
-
-/** Waits until what is held has come or failed, and leaves it as it is. */
-async function settled({ reply }: Held): Promise<{ readonly reply: Promise<object> }> {
-  await reply.catch(() => {});
-  return { reply };
 }
 
 /** Adds the headers of every reply, and those that this request set even if it failed. */

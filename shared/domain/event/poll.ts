@@ -96,7 +96,7 @@ export async function pollEvents(
   try {
     const [events] = await Promise.all([visibleEvents(listener, first.entries), turn.noteIfDue(started)]);
     if (events.length > 0) return events;
-    if (room === undefined || stay === undefined) return await waitForEvents(search, lookingAlone(search));
+    if (room === undefined || stay === undefined) return await waitAlone(search);
     isHeld = true;
     return { later: waitInRoom(search, room, stay), end: () => stay.end() };
   } finally {
@@ -105,13 +105,16 @@ export async function pollEvents(
 }
 
 /** A poll in a function looks for itself. */
-function lookingAlone({ log, firstSeen, until }: Search): Way {
+async function waitAlone(search: Search): Promise<readonly WireEvent[]> {
+  const { log, firstSeen, turn, until } = search;
   const looks = new Looks(log, firstSeen);
-  return {
+  const events = await laterEvents(search, {
     next: (reached) => looks.next(reached, until - log.now()),
     slowDown: () => looks.slowDown(),
     isOver: () => false,
-  };
+  });
+  await turn.noteIfDue(log.now());
+  return events;
 }
 
 /** A poll in a room waits at the follower that it shares with others. */
@@ -119,24 +122,18 @@ async function waitInRoom(search: Search, room: WaitingRoom, stay: Stay): Promis
   const { listener, log, firstSeen, turn, until } = search;
   const follower = room.follower(log, { every: TURN, work: (since) => endReplaced(room, log, since) });
   try {
-    const events = await waitForEvents(search, {
+    const events = await laterEvents(search, {
       next: (reached) => follower.next(reached, firstSeen, Math.min(until, turn.next), stay),
       slowDown: () => {},
       isOver: () => stay.isOver,
     });
+    // A queue with an idle timeout shorter than a poll must know that its client was here until now.
+    await turn.noteIfDue(log.now());
     turn.checkClaim();
     return events;
   } finally {
     room.leave(placeOf(listener.realm, listener.queue.queueId), stay);
   }
-}
-
-/** The events of a poll that had none at once, or a heartbeat. */
-async function waitForEvents(search: Search, way: Way): Promise<readonly WireEvent[]> {
-  const events = await laterEvents(search, way);
-  // A queue with an idle timeout shorter than a poll must know that its client was here until now.
-  await search.turn.noteIfDue(search.log.now());
-  return events;
 }
 
 /** Reads until there are events to return, or the time is up: then a heartbeat acknowledges what was read. */
