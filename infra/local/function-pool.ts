@@ -11,8 +11,13 @@ export interface FunctionPoolOptions {
   readonly onFailure: (lambda: LambdaFunction, error: FunctionError) => void;
   /** How many functions may run at once, all together. */
   readonly concurrency: number;
-  /** How many may be loading at once; loading keeps a processor busy. */
+  /**
+   * How many may be loading at once, since loading keeps a processor busy; and how many copies a function gets at once,
+   * since more of them only take turns.
+   */
   readonly startsAtOnce: number;
+  /** Milliseconds after which an event that waits for busy copies gets a further one: they do something slow. */
+  readonly busyMs: number;
   /** Milliseconds after which a sandbox that nobody needs is given up. */
   readonly idleMs: number;
   /** How many sandboxes may be idle, all together; above that, the one that was idle longest is given up. */
@@ -21,6 +26,7 @@ export interface FunctionPoolOptions {
 
 interface Waiting {
   readonly event: string;
+  readonly since: number;
   readonly settle: (result: InvocationResult) => void;
 }
 
@@ -36,9 +42,10 @@ interface Fleet {
 /**
  * Runs functions as Lambda does: an event gets a warm copy of its function, or a new one, to itself.
  *
- * On a laptop not as many can start at the same moment as on AWS, so events wait a little: a new copy is only
- * started while more of them wait than are already loading, and the first copy to be free takes the first in line.
- * Short requests are so served by few copies, while each long one ends up with its own.
+ * On a laptop not as many can run at the same moment as on AWS, so events wait a little for the copies that there are:
+ * the first one to be free takes the first in line. A function gets further copies only for events that wait for long, and
+ * only while more of them wait than are already loading. So short requests are served by few copies, whose code is compiled
+ * soon, while each long one ends up with its own.
  */
 export class FunctionPool {
   readonly #options: FunctionPoolOptions;
@@ -71,7 +78,7 @@ export class FunctionPool {
       return Promise.resolve({ outcome: 'throttled' });
     }
     return new Promise((settle) => {
-      const waiting: Waiting = { event, settle };
+      const waiting: Waiting = { event, since: Date.now(), settle };
       fleet.waiting.push(waiting);
       signal?.addEventListener('abort', () => {
         const place = fleet.waiting.indexOf(waiting);
@@ -80,6 +87,8 @@ export class FunctionPool {
         settle({ outcome: 'throttled' });
       });
       this.#serve(fleet);
+      if (!fleet.waiting.includes(waiting)) return;
+      setTimeout(() => this.#startWhereNeeded(), this.#options.busyMs).unref();
     });
   }
 
@@ -125,7 +134,7 @@ export class FunctionPool {
     let starting = fleets.reduce((sum, fleet) => sum + fleet.starting, 0);
     for (const fleet of fleets) {
       while (
-        fleet.waiting.length > fleet.starting &&
+        this.#needed(fleet) > fleet.starting &&
         starting < this.#options.startsAtOnce &&
         this.#makeRoom()
       ) {
@@ -133,6 +142,14 @@ export class FunctionPool {
         void this.#start(fleet);
       }
     }
+  }
+
+  /** How many copies would help the events that wait. */
+  #needed(fleet: Fleet): number {
+    const { startsAtOnce, busyMs } = this.#options;
+    if (sizeOf(fleet) < startsAtOnce) return fleet.waiting.length;
+    const limit = Date.now() - busyMs;
+    return fleet.waiting.filter(({ since }) => since <= limit).length;
   }
 
   /** Whether one more copy may be made, if need be by giving up the one that has been idle the longest. */

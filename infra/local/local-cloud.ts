@@ -64,6 +64,8 @@ const grace = 1500;
  */
 const idleMs = 60_000;
 const idleAtMost = 16;
+/** Milliseconds that an event waits for busy copies of its function: longer than nearly every request takes. */
+const busyMs = 500;
 /** Milliseconds that the door keeps a connection on which nothing happens: longer than its clients do. */
 const keepAlive = 60_000;
 /** Milliseconds between two removals of expired items. */
@@ -171,6 +173,7 @@ async function start(
     },
     concurrency: options.concurrency,
     startsAtOnce: availableParallelism(),
+    busyMs,
     idleMs,
     idleAtMost,
   });

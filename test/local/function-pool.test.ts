@@ -38,6 +38,7 @@ function poolOf(functions: LambdaFunction[], more: Partial<FunctionPoolOptions> 
     onFailure: (_, error) => failures.push(error),
     concurrency: 50,
     startsAtOnce: 2,
+    busyMs: 100,
     idleMs: 60_000,
     idleAtMost: 50,
     ...more,
@@ -76,6 +77,13 @@ describe('a function', () => {
     const all = (await Promise.all(Array.from({ length: 100 }, () => rest(pool, 1)))).map(rested);
     expect(all.every(({ busy }) => busy === 1)).toBe(true);
     expect(pool.copies('unruly')).toBeLessThan(10);
+  });
+
+  test('has as many copies as processors while events wait only shortly', async () => {
+    const pool = poolOf([lambdaOf('unruly')], { busyMs: 60_000 });
+    const all = (await Promise.all(Array.from({ length: 8 }, () => rest(pool, 20)))).map(rested);
+    expect(all.every(({ busy }) => busy === 1)).toBe(true);
+    expect(pool.copies('unruly')).toBe(2);
   });
 
   test('gets the copy that was used last', async () => {
