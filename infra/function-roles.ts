@@ -1,7 +1,7 @@
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { sha256 } from '../shared/kernel/digest.ts';
+import { sha256 } from '../shared/kernel/text.ts';
 import { accept } from './accepted.ts';
 import { areaOf, upperCamel, writingLogs } from './area-logs.ts';
 import { grants, type Resources, type Rights, wideGrants } from './resources.ts';

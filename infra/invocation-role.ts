@@ -1,7 +1,7 @@
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { sha256 } from '../shared/kernel/digest.ts';
+import { sha256 } from '../shared/kernel/text.ts';
 
 /**
  * Policies that the functions are spread over: a role takes ten, and eight name 300 functions with the longest names. Twice

@@ -1,7 +1,7 @@
 import { resetKeys } from '../../shared/domain/account/api-key.ts';
 import { accessBot } from '../../shared/domain/account/bot.ts';
 import { regenerateBotKey } from '../../shared/endpoints/bots.ts';
-import { folded } from '../../shared/kernel/folding.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import { loadBotOwner } from '../../shared/model/user/management.ts';
 import { loadTarget, targetLookupKeys } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
-import { isSameSecret } from '../../shared/kernel/digest.ts';
+import { isSameSecret } from '../../shared/kernel/text.ts';
 import { listenOnLoopback } from './loopback.ts';
 
 /** A relay for push notifications that reaches no telephone: it shows what one would have been handed. */

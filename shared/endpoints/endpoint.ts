@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ErrorCode } from '../kernel/errors.ts';
-import { type JsonBounds, usualBounds } from '../kernel/json-text.ts';
+import { type JsonBounds, usualBounds } from '../kernel/text.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 import type { Input, Parameter } from './parameter.ts';
 

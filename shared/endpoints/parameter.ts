@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { usualBounds } from '../kernel/json-text.ts';
+import { usualBounds } from '../kernel/text.ts';
 import { type GroupSettingChange, groupSettingChangeSchema } from '../model/permission/permission.ts';
 
 /**

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Linkifiers } from '../markdown/linkifier-engine.ts';
 import { type ItemName, type ItemOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
-import { folded } from './folding.ts';
+import { folded } from './text.ts';
 
 /** A name in a request. It is looked up before anything else, because other items are found by it. */
 type AnyLookupKey =

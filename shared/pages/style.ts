@@ -1,4 +1,4 @@
-import { sha256 } from '../kernel/digest.ts';
+import { sha256 } from '../kernel/text.ts';
 
 /**
  * The one style sheet of all pages. It stands in each page, and the policy allows its digest only. It has no `#`, which

@@ -2,7 +2,7 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
-import { firstCodePoints, folded } from '../kernel/folding.ts';
+import { firstCodePoints, folded } from '../kernel/text.ts';
 import { limits } from '../model/realm/realm.ts';
 import { digestOf } from '../model/user/api-key.ts';
 import type { Held } from './held.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { Parameter } from '../endpoints/parameter.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
-import { isWithin, type JsonBounds } from '../kernel/json-text.ts';
+import { isWithin, type JsonBounds } from '../kernel/text.ts';
 import type { UploadedFile } from './request.ts';
 
 /** What was read of a request's fields. */

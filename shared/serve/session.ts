@@ -1,5 +1,5 @@
-import { isSameSecret, sha256 } from '../kernel/digest.ts';
 import type { Outside } from '../kernel/outside.ts';
+import { isSameSecret, sha256 } from '../kernel/text.ts';
 import { newToken } from '../model/user/link.ts';
 import type { Site } from '../pages/layout.ts';
 import { readCookie, setCookie } from './cookie.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWithin } from '../../shared/kernel/json-text.ts';
+import { isWithin } from '../../shared/kernel/text.ts';
 
 const bounds = { depth: 3, values: 5 };
 

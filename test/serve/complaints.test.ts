@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import type { Parameter } from '../../shared/endpoints/parameter.ts';
-import { usualBounds } from '../../shared/kernel/json-text.ts';
+import { usualBounds } from '../../shared/kernel/text.ts';
 import { readParameters } from '../../shared/serve/parameters.ts';
 
 /** What is said of a value that the schema does not take. */

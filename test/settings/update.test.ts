@@ -3,7 +3,7 @@ import { handler as ping } from '../../functions/presence/update.ts';
 import { handler as update } from '../../functions/settings/update.ts';
 import { handler as getUser } from '../../functions/users/get.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
-import { folded } from '../../shared/kernel/folding.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import { defaultUserSettings } from '../../shared/model/user/user.ts';
 import { answer } from '../support/accounts.ts';
 import { givenClient } from '../support/event-queue.ts';

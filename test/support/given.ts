@@ -1,7 +1,7 @@
 import { doCreateUser, type NewUser } from '../../shared/domain/account/create.ts';
 import { doCreateChannel } from '../../shared/domain/channel-edit/create.ts';
-import { folded } from '../../shared/kernel/folding.ts';
 import type { GroupGraph } from '../../shared/kernel/lookup.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import { commit } from '../../shared/log/commit.ts';
 import {
   type Channel,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as getHistory } from '../../functions/messages/getHistory.ts';
 import { handler as updateMessage } from '../../functions/messages/update.ts';
-import { folded } from '../../shared/kernel/folding.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import { commit } from '../../shared/log/commit.ts';
 import type { MessageEntry } from '../../shared/log/slot.ts';
 import { doAddToTopic } from '../../shared/model/message/topic.ts';

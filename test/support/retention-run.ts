@@ -1,6 +1,6 @@
 import { handler } from '../../functions/workers/retention.ts';
-import { folded } from '../../shared/kernel/folding.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import { doSetRealmRetention } from '../../shared/model/channel/retention.ts';
 import type { Topic } from '../../shared/model/message/topic.ts';
 import { key } from '../../shared/table/keys.ts';

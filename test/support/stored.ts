@@ -1,5 +1,5 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
-import { folded } from '../../shared/kernel/folding.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import { readRun, WHOLE } from '../../shared/log/log.ts';
 import type { MessageSlot, ReadEntry } from '../../shared/log/slot.ts';
 import type { ChannelCount } from '../../shared/model/channel/channel.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { handler as list } from '../../functions/subscriptions/list.ts';
-import { folded } from '../../shared/kernel/folding.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import type { EventEntry, ReadEntry } from '../../shared/log/slot.ts';
 import type { FormerSubscription, Subscription } from '../../shared/model/channel/channel.ts';
 import { entriesIn } from './log-entries.ts';

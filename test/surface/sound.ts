@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { folded } from '../../shared/kernel/folding.ts';
+import { folded } from '../../shared/kernel/text.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
 import {
   type GroupSetting,

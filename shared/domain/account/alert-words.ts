@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints, folded } from '../../kernel/folding.ts';
+import { codePoints, folded } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { eventFor } from '../../log/slot.ts';
 import type { User } from '../../model/user/user.ts';

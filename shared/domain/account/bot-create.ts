@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { fullNameKey, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type ChannelWithSubscription, hasContentAccess, loadChannel } from '../../model/channel/access.ts';
 import { checkChannelName } from '../../model/channel/channel.ts';

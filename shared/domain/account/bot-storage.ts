@@ -1,6 +1,5 @@
-import { sha256 } from '../../kernel/digest.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
+import { codePoints, sha256 } from '../../kernel/text.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { doUseQuota, MEMBER_BYTES } from '../../kernel/quota.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Commit, commitPlan } from '../../log/bulk.ts';
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';

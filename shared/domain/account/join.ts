@@ -1,6 +1,6 @@
 import { badRequest, inField, type Refusal, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { isAdministrator } from '../../model/permission/permission.ts';

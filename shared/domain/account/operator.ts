@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { Role } from '../../model/permission/permission.ts';

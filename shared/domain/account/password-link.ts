@@ -1,6 +1,6 @@
 import { badRequest, inField, type Refusal, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { roles } from '../../model/permission/permission.ts';
 import { accessHost } from '../../model/realm/hosts.ts';
 import { isForDevelopment } from '../../model/realm/sign-in-methods.ts';

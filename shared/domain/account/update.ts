@@ -1,6 +1,6 @@
-import { folded } from '../../kernel/folding.ts';
 import { fullNameKey, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Step } from '../../log/bulk.ts';
 import { personEvent } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';

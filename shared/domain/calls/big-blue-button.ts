@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { Environment } from '../../environment.ts';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
-import { isSameSecret, sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
 import type { Outside, Secrets } from '../../kernel/outside.ts';
+import { codePoints, isSameSecret, sha256 } from '../../kernel/text.ts';
 import { below } from './provider.ts';
 
 /** The server of the operator, where everybody may join a meeting who has its link (companion facts 4.7). */

@@ -1,6 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { checkQuota } from '../../kernel/quota.ts';
+import { folded } from '../../kernel/text.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import {
   accessMetadata,

@@ -1,5 +1,5 @@
 import { refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import {
   type Channel,

@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import { bytesOf } from '../../kernel/quota.ts';
+import { checkPrintable, codePoints, folded } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type Channel, checkChannelName } from '../../model/channel/channel.ts';
 import {

@@ -1,8 +1,8 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { type EventEntry, fitsSlot } from '../../log/slot.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';

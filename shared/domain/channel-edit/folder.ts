@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
 import { checkQuota, doUseQuota } from '../../kernel/quota.ts';
+import { checkPrintable, codePoints, folded } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { type Folder, type Folders, folderBytes, folderObject } from '../../model/channel/folder.ts';

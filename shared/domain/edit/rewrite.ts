@@ -1,7 +1,7 @@
-import { sha256 } from '../../kernel/digest.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { sha256 } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import type { References } from '../../markdown/references.ts';

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { firstCodePoints } from '../../kernel/folding.ts';
 import type { LookupKey } from '../../kernel/lookup.ts';
 import { bytesOf, doUseQuota } from '../../kernel/quota.ts';
+import { firstCodePoints } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventForEveryone, type Payload } from '../../log/slot.ts';
 import { isBuiltInEmoji } from '../../markdown/emoji-table.ts';

@@ -1,5 +1,5 @@
-import { folded } from '../../kernel/folding.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Payload, ReadEvent } from '../../log/slot.ts';
 import type { Subscription } from '../../model/channel/channel.ts';

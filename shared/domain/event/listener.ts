@@ -1,7 +1,7 @@
 import { refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { lookUpIn } from '../../kernel/lookup.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { MOMENT, type Payload, type ReadEntry, type ReadMessage } from '../../log/slot.ts';
 import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';

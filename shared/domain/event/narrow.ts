@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Message } from '../../log/message.ts';
 import type { User } from '../../model/user/user.ts';
 import { termsOf } from '../fetch/narrow.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { traceOf } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { LookupKey } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { key } from '../../table/keys.ts';
 import { isState, type UnresolvedTerm } from './narrow.ts';
 

@@ -1,4 +1,4 @@
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { directConversation, hasReceived, isMentioned, isResolved } from '../../model/message/message.ts';

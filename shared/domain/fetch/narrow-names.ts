@@ -1,6 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
 import { isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
+import { codePoints } from '../../kernel/text.ts';
 import { limits } from '../../model/realm/realm.ts';
 import { uniqueSorted } from '../../unique.ts';
 import type { Term, UnresolvedTerm } from './narrow.ts';

@@ -1,4 +1,4 @@
-import { codePoints } from '../../kernel/folding.ts';
+import { codePoints } from '../../kernel/text.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { Subscription } from '../../model/channel/channel.ts';
 import { type MessageScope, RangeCache, type RangeReader } from '../../model/message/load.ts';

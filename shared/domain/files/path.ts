@@ -1,4 +1,4 @@
-import { firstCodePoints } from '../../kernel/folding.ts';
+import { firstCodePoints } from '../../kernel/text.ts';
 
 /** How the paths of all uploaded files begin. */
 export const UPLOADS_PATH = '/user_uploads/';

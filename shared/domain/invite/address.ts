@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { isEmail } from '../../model/user/name.ts';
 
 /** The addresses in a request to invite people, each once. */

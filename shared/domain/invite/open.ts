@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Commit, commitPlan } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { isAdministrator, isOwner, roles } from '../../model/permission/permission.ts';

@@ -1,4 +1,4 @@
-import { codePoints, firstCodePoints, unprintableAt } from '../../kernel/folding.ts';
+import { codePoints, firstCodePoints, unprintableAt } from '../../kernel/text.ts';
 import { effectiveTopicsPolicy } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';
 import { checkTopic, contentWithin } from '../../model/message/message.ts';

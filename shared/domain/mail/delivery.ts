@@ -1,8 +1,8 @@
 import { required } from '../../environment.ts';
-import { sha256 } from '../../kernel/digest.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { sha256 } from '../../kernel/text.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { allocate, logOf } from '../../log/log.ts';

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints, folded } from '../../kernel/folding.ts';
 import { fullNameKey, isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { codePoints, folded } from '../../kernel/text.ts';
 import { loadTypesetter, type Typesetter } from '../../markdown/formula.ts';
 import type { Linkifiers } from '../../markdown/linkifier-engine.ts';
 import type {

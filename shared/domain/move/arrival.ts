@@ -1,4 +1,4 @@
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { type Topic, topicKey } from '../../model/message/topic.ts';

@@ -1,5 +1,5 @@
 import { chunksOf } from '../../chunks.ts';
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { loadMessages } from '../../model/message/load.ts';

@@ -1,5 +1,5 @@
-import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { type EventEntry, eventFor, type MessageEntry, type MessageSlot } from '../../log/slot.ts';

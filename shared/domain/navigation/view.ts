@@ -1,5 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
+import { codePoints } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';

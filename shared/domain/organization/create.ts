@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { carryOutUnchanged } from '../../log/carry-out.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { roles } from '../../model/permission/permission.ts';

@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
+import { checkPrintable, codePoints } from '../../kernel/text.ts';
 import type { Step } from '../../log/bulk.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import type { ReactionType } from '../../model/message/reaction.ts';

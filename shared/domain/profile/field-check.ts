@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints } from '../../kernel/folding.ts';
+import { checkPrintable, codePoints } from '../../kernel/text.ts';
 import { limits } from '../../model/realm/realm.ts';
 import {
   builtInAccount,

@@ -1,4 +1,4 @@
-import { unprintableAt } from '../../kernel/folding.ts';
+import { unprintableAt } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
+import { codePoints } from '../../kernel/text.ts';
 import type { RenderProfile } from '../../model/user/object.ts';
 import { idsToRead } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';

@@ -11,7 +11,7 @@
  * Reads are in the log too, as the events for the reader's clients: they take notifications away again.
  */
 
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { type FirstSeen, logOf, readRun } from '../../log/log.ts';
 import type { MessageSlot, ReadEntry, ReadEvent } from '../../log/slot.ts';

@@ -1,5 +1,5 @@
-import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import { sha256 } from '../../kernel/text.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasVersionOrNone, type Write } from '../../table/write.ts';

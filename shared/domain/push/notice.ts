@@ -1,5 +1,5 @@
-import { firstCodePoints, folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { firstCodePoints, folded } from '../../kernel/text.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import { loadMessages } from '../../model/message/load.ts';

@@ -1,5 +1,5 @@
-import { isSameSecret } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import { isSameSecret } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { hasVersion } from '../../table/write.ts';
 import { type Device, type DeviceChanges, deviceEvent, deviceKey, type TokenKind } from './device.ts';

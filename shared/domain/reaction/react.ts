@@ -1,6 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import { audienceOf, messageKey, unmoved } from '../../model/message/message.ts';

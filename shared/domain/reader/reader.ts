@@ -1,6 +1,6 @@
-import { folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../../environment.ts';
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints } from '../../kernel/folding.ts';
+import { checkPrintable, codePoints } from '../../kernel/text.ts';
 import { accessMetadata } from '../../model/channel/access.ts';
 import { checkRetention, invalidWord } from '../../model/channel/channel.ts';
 import { checkChangedSettings } from '../../model/group/setting.ts';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { firstCodePoints } from '../../kernel/folding.ts';
+import { firstCodePoints } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import {

@@ -1,5 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { checkPrintable } from '../../kernel/folding.ts';
+import { checkPrintable } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';
 import { parseUrlTemplate } from '../../markdown/url-template.ts';

@@ -1,5 +1,5 @@
-import { folded } from '../../kernel/folding.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { inviteIdAt, isMultiuse, type MailInvitation } from '../../model/user/invitation.ts';
 import { isOver } from '../../model/user/link.ts';

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { codePoints } from '../../kernel/text.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { type Change, retryOnConflict } from '../../log/commit.ts';
 import { type EventEntry, eventFor, type MessageSlot } from '../../log/slot.ts';

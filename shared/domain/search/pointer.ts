@@ -1,5 +1,5 @@
-import { sha256 } from '../../kernel/digest.ts';
 import type { Objects } from '../../kernel/outside.ts';
+import { sha256 } from '../../kernel/text.ts';
 import type { Table } from '../../table/table.ts';
 
 /** The bucket of the index. */

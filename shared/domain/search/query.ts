@@ -1,4 +1,4 @@
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { escaped, pairsOf, wordsOf } from './words.ts';
 
 /** What a message must hold. */

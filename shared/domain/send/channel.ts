@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { isId, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
 import {
   checkPosting,

@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
+import { codePoints } from '../../kernel/text.ts';
 import type { Message } from '../../log/message.ts';
 import { checkTopic, contentWithin } from '../../model/message/message.ts';
 import { limits, NO_CHANNEL } from '../../model/realm/realm.ts';

@@ -1,7 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { unprintableAt } from '../../kernel/folding.ts';
-import { isWithin, usualBounds } from '../../kernel/json-text.ts';
 import type { LookupKey } from '../../kernel/lookup.ts';
+import { isWithin, unprintableAt, usualBounds } from '../../kernel/text.ts';
 import { extractReferences, type References } from '../../markdown/references.ts';
 import { channelNameProblem } from '../../model/channel/channel.ts';
 import { checkTopic, normalizedContent } from '../../model/message/message.ts';

@@ -1,5 +1,5 @@
-import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import { sha256 } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Message } from '../../log/message.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';

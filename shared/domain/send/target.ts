@@ -1,7 +1,7 @@
 import { badRequest, Refusal } from '../../kernel/errors.ts';
-import { firstCodePoints } from '../../kernel/folding.ts';
 import { isId, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { firstCodePoints } from '../../kernel/text.ts';
 import type { References } from '../../markdown/references.ts';
 import { type Rendered, render } from '../../markdown/render.ts';
 import { noAccess } from '../../model/channel/access.ts';

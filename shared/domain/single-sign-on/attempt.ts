@@ -1,6 +1,6 @@
-import { isSameSecret, sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { isSameSecret, sha256 } from '../../kernel/text.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { newToken } from '../../model/user/link.ts';
 import { key } from '../../table/keys.ts';

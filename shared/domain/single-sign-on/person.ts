@@ -1,6 +1,6 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { roles } from '../../model/permission/permission.ts';

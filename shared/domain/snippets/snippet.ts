@@ -1,6 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { codePoints } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/lookup.ts';
+import { codePoints } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { limits } from '../../model/realm/realm.ts';

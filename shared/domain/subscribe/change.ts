@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { parseSubscriptions } from './subscribe.ts';
 import { parseRemovals } from './unsubscribe.ts';
 

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import { noGroups } from '../../kernel/lookup.ts';
 import { checkQuota } from '../../kernel/quota.ts';
+import { folded } from '../../kernel/text.ts';
 import type { References } from '../../markdown/references.ts';
 import { renderDescription } from '../../markdown/render.ts';
 import { hasContentAccess, hasMetadataAccess, mayAddSubscribers } from '../../model/channel/access.ts';

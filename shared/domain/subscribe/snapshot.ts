@@ -1,5 +1,5 @@
-import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Channel, FormerSubscription, Subscription } from '../../model/channel/channel.ts';
 import {
   type CountedChannel,

@@ -1,7 +1,7 @@
-import { folded } from '../../kernel/folding.ts';
 import type { LookupKey, Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { loadQuotaUse } from '../../kernel/quota.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Commit, commitInParts, MAX_AT_ONCE } from '../../log/bulk.ts';
 import { MAX_WRITES } from '../../log/commit.ts';
 import { extractReferences } from '../../markdown/references.ts';

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Commit, commitInParts, MAX_AT_ONCE } from '../../log/bulk.ts';
 import { administersChannel, hasMetadataAccess } from '../../model/channel/access.ts';
 import { type Channel, checkChannelName } from '../../model/channel/channel.ts';

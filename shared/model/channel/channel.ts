@@ -1,6 +1,6 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
-import { codePoints, firstCodePoints, unprintableProblem } from '../../kernel/folding.ts';
 import { bytesOf } from '../../kernel/quota.ts';
+import { codePoints, firstCodePoints, unprintableProblem } from '../../kernel/text.ts';
 import {
   forGuests,
   forMembers,

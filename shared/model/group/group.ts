@@ -1,6 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints } from '../../kernel/folding.ts';
 import { bytesOf, MEMBER_BYTES } from '../../kernel/quota.ts';
+import { checkPrintable, codePoints } from '../../kernel/text.ts';
 import {
   forGuests,
   forMembers,

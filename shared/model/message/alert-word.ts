@@ -1,4 +1,4 @@
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Message } from '../../log/message.ts';
 import type { User } from '../user/user.ts';
 

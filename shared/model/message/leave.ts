@@ -1,5 +1,5 @@
-import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { type Key, key, LARGEST_NUMBER } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';

@@ -1,6 +1,5 @@
-import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints, firstCodePoints, folded } from '../../kernel/folding.ts';
+import { checkPrintable, codePoints, firstCodePoints, folded, sha256 } from '../../kernel/text.ts';
 import type { Mentions, Message, MessageHead } from '../../log/message.ts';
 import type { Audience, MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';

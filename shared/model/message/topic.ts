@@ -1,4 +1,4 @@
-import { folded } from '../../kernel/folding.ts';
+import { folded } from '../../kernel/text.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Changes, Condition, Write } from '../../table/write.ts';
 import type { ChannelCount } from '../channel/channel.ts';

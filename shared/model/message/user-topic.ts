@@ -1,6 +1,6 @@
-import { folded } from '../../kernel/folding.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';

@@ -1,6 +1,6 @@
-import { sha256 } from '../../kernel/digest.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Objects } from '../../kernel/outside.ts';
+import { sha256 } from '../../kernel/text.ts';
 import { ConflictError } from '../../log/commit.ts';
 
 /** The bucket of images that are public to everybody with their URL. */

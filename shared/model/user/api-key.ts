@@ -1,6 +1,5 @@
-import { isSameSecret, sha256 } from '../../kernel/digest.ts';
-import { folded } from '../../kernel/folding.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { folded, isSameSecret, sha256 } from '../../kernel/text.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';

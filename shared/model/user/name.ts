@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints, folded } from '../../kernel/folding.ts';
+import { checkPrintable, codePoints, folded } from '../../kernel/text.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';

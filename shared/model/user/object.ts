@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/digest.ts';
+import { sha256 } from '../../kernel/text.ts';
 import { roles } from '../permission/permission.ts';
 import { mediumPath } from '../realm/picture.ts';
 import { isSystemBot, type User } from './user.ts';

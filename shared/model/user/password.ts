@@ -1,6 +1,6 @@
 import { type BinaryLike, randomBytes, type ScryptOptions, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { isSameSecret } from '../../kernel/digest.ts';
+import { isSameSecret } from '../../kernel/text.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 

@@ -1,6 +1,6 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
-import { codePoints, firstCodePoints } from '../../kernel/folding.ts';
 import { isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
+import { codePoints, firstCodePoints } from '../../kernel/text.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isGuest } from '../permission/permission.ts';

@@ -1,4 +1,4 @@
-import { folded } from '../../../shared/kernel/folding.ts';
+import { folded } from '../../../shared/kernel/text.ts';
 import type { Subscription } from '../../../shared/model/channel/channel.ts';
 import { isHumanOwner } from '../../../shared/model/user/activation.ts';
 import type { User } from '../../../shared/model/user/user.ts';

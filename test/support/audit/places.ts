@@ -1,7 +1,7 @@
 import { loadKind } from '../../../shared/domain/outbox/outbox.ts';
 import { FirstMessages } from '../../../shared/domain/reader/first-messages.ts';
-import { folded } from '../../../shared/kernel/folding.ts';
 import type { Outside } from '../../../shared/kernel/outside.ts';
+import { folded } from '../../../shared/kernel/text.ts';
 import type { MessageSlot } from '../../../shared/log/slot.ts';
 import type { ChannelCount } from '../../../shared/model/channel/channel.ts';
 import { rememberedFirst } from '../../../shared/model/channel/first-message.ts';
