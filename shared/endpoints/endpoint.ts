@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ErrorCode } from '../kernel/errors.ts';
-import { type JsonBounds, usualBounds } from '../kernel/text.ts';
+import type { JsonBounds } from '../kernel/text.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 import type { Input, Parameter } from './parameter.ts';
 
@@ -78,19 +78,6 @@ export interface RequestSize extends JsonBounds {
   readonly bytes: number;
 }
 
-/** Room for a message of 10,000 characters that take 12 bytes each in a form, and for a list of 5,000 names. */
-const usualSize: RequestSize = { bytes: 512 * 1024, ...usualBounds };
-
-/** Largest request in bytes that is parsed before the caller's key is accepted. */
-export const SMALL_REQUEST = 32 * 1024;
-
-/** The limits of a request to this endpoint. Without credentials, it must be small. */
-export const requestSizeOf = ({ size, access }: Pick<Endpoint, 'size' | 'access'>): RequestSize => ({
-  ...usualSize,
-  ...(access === 'anyone' && { bytes: SMALL_REQUEST }),
-  ...size,
-});
-
 /**
  * The declaration of an endpoint. Validation, `ignored_parameters_unsupported`, the gateway's route, the OpenAPI
  * document, the IAM policy, the environment, names in logs and metrics, and the test that no undeclared error is thrown
@@ -115,7 +102,7 @@ interface Declaration<P extends Record<string, Parameter>, R> {
   readonly parameters?: P;
   /** Describes the one file that must be uploaded in a multipart body, if any. */
   readonly file?: string;
-  /** Limits of a request that differ from `usualSize`. */
+  /** Limits of a request that differ from the usual ones (`requestSizeOf`). */
   readonly size?: Partial<RequestSize>;
   /** Describes a response without the JSON envelope, such as a file, with its status if that is not 200. */
   readonly serves?: string;

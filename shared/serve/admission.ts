@@ -1,4 +1,4 @@
-import { type Endpoint, SMALL_REQUEST } from '../endpoints/endpoint.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import { Refusal, refusal } from '../kernel/errors.ts';
 import { fitsOneBatch, type LookupKey, lookUp, type Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
@@ -9,6 +9,7 @@ import { isAdministrator, isGuest, isOwner } from '../model/permission/permissio
 import { type ApiKey, keyWith } from '../model/user/api-key.ts';
 import { accessCaller, type Caller } from '../model/user/caller.ts';
 import type { Incoming } from './incoming.ts';
+import { SMALL_REQUEST } from './parameters.ts';
 import type { HandlerSpec, Request, UnverifiedRequest, UploadedFile } from './request.ts';
 import { noteKeyUse, RequestCounter } from './request-limit.ts';
 

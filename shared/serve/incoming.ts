@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { type Endpoint, requestSizeOf } from '../endpoints/endpoint.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
 import { firstCodePoints, folded } from '../kernel/text.ts';
 import { limits } from '../model/realm/realm.ts';
@@ -13,6 +13,7 @@ import {
   queryFields,
   type Read,
   readParameters,
+  requestSizeOf,
 } from './parameters.ts';
 import type { UnverifiedRequest, UploadedFile } from './request.ts';
 import { readSession } from './session.ts';

@@ -10,7 +10,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { Door } from '../door.ts';
-import { SMALL_REQUEST } from '../endpoints/endpoint.ts';
 import { type Listener, proof } from '../endpoints/listener.ts';
 import { required } from '../environment.ts';
 import { traceOf } from '../kernel/errors.ts';
@@ -20,6 +19,7 @@ import { WaitingRoom } from '../log/waiting-room.ts';
 import { makeOutside } from './container.ts';
 import { Held } from './held.ts';
 import { httpEvent, pathOf } from './http-event.ts';
+import { SMALL_REQUEST } from './parameters.ts';
 import {
   badRequestReply,
   failure,

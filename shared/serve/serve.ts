@@ -8,9 +8,9 @@ import type { Outside } from '../kernel/outside.ts';
 import { isThrottled } from '../table/write.ts';
 import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
 import { type ClientFactories, type Clients, clientsFor, operatorLog, outsideOf } from './container.ts';
-import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './form.ts';
 import { Held } from './held.ts';
 import { Incoming, type Middleware } from './incoming.ts';
+import { bodyLimit, multipartBody, parseBody, urlencodedBody } from './parameters.ts';
 import {
   compression,
   documentReply,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
-import { SMALL_REQUEST } from '../../shared/endpoints/endpoint.ts';
+import { SMALL_REQUEST } from '../../shared/serve/parameters.ts';
 import type { Served } from '../../shared/serve/serve.ts';
 import { handlers } from '../support/handlers.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
