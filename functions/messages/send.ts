@@ -1,6 +1,4 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
-import { wakePush } from '../../shared/domain/push/wake-up.ts';
-import { wakeSearchAt } from '../../shared/domain/search/wake-up.ts';
 import { sendOwnerNotice } from '../../shared/domain/send/direct-notice.ts';
 import {
   draftOf,
@@ -18,6 +16,7 @@ import {
 } from '../../shared/domain/send/target.ts';
 import { sendMessage } from '../../shared/endpoints/messages.ts';
 import type { Queues } from '../../shared/kernel/outside.ts';
+import { wakePush, wakeSearchAt } from '../../shared/kernel/wake-up.ts';
 import type { Request } from '../../shared/serve/request.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -5,9 +5,9 @@ import {
   loadMarking,
   planMarking,
 } from '../../shared/domain/flags/message-marking.ts';
-import { wakePush } from '../../shared/domain/push/wake-up.ts';
 import { Reader } from '../../shared/domain/reader/reader.ts';
 import { updateFlags } from '../../shared/endpoints/flags.ts';
+import { wakePush } from '../../shared/kernel/wake-up.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(

@@ -7,9 +7,9 @@ import {
   checkRegistration,
   doRegisterPush,
 } from '../../shared/domain/push/registration.ts';
-import { tryWakeUp } from '../../shared/domain/push/wake-up.ts';
 import { registerPush } from '../../shared/endpoints/push.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
+import { tryWakePush } from '../../shared/kernel/wake-up.ts';
 import { hasRelay } from '../../shared/model/realm/realm.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
@@ -34,7 +34,7 @@ export const handler = serve(
       const job = await commit(1, ([seq = 0]) =>
         doRegisterPush(realm, device, registration, keyring, { now, seq, url: baseUrl }),
       );
-      if (job !== undefined) await tryWakeUp(outside, clients.queues, { realm, job });
+      if (job !== undefined) await tryWakePush(outside, clients.queues, { realm, job });
       return {};
     },
   },

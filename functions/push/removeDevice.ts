@@ -1,7 +1,7 @@
 import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { accessDevice, doRemoveDevice, isActiveDevice, loadDevice } from '../../shared/domain/push/device.ts';
-import { tryWakeUp } from '../../shared/domain/push/wake-up.ts';
 import { removeDevice } from '../../shared/endpoints/push.ts';
+import { tryWakePush } from '../../shared/kernel/wake-up.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(
@@ -12,7 +12,7 @@ export const handler = serve(
     run: async ({ realm, userId, outside, commit, clients }, loaded) => {
       const device = accessDevice(loaded);
       await commit(1, () => doRemoveDevice(realm, device));
-      if (isActiveDevice(device)) await tryWakeUp(outside, clients.queues, { realm, left: userId });
+      if (isActiveDevice(device)) await tryWakePush(outside, clients.queues, { realm, left: userId });
       return {};
     },
   },

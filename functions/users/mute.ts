@@ -3,8 +3,8 @@ import { fetchLookupKeys, openFetch } from '../../shared/domain/fetch/fetch.ts';
 import { WindowSearch } from '../../shared/domain/fetch/search.ts';
 import { checkMute, doMute } from '../../shared/domain/flags/mute.ts';
 import { newestUnread } from '../../shared/domain/flags/narrow-marking.ts';
-import { wakePush } from '../../shared/domain/push/wake-up.ts';
 import { muteUser } from '../../shared/endpoints/users.ts';
+import { wakePush } from '../../shared/kernel/wake-up.ts';
 import { accessUser } from '../../shared/model/subscription/user-access.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

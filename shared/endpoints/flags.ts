@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PUSH } from '../domain/push/wake-up.ts';
+import { PUSH } from '../kernel/wake-up.ts';
 import { endpoint, writes } from './endpoint.ts';
 import { boolean, ids, integer, json, narrowOf, optional, text, word } from './parameter.ts';
 import { searches } from './search-needs.ts';

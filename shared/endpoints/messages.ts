@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
-import { PUSH } from '../domain/push/wake-up.ts';
-import { SEARCH_QUEUE } from '../domain/search/wake-up.ts';
+import { PUSH, SEARCH_QUEUE } from '../kernel/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { attachmentFields, messageFields } from './objects.ts';
 import { aliased, boolean, ids, integer, json, narrowOf, optional, pathId, text, word } from './parameter.ts';

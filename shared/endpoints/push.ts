@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PUSH } from '../domain/push/wake-up.ts';
+import { PUSH } from '../kernel/wake-up.ts';
 import { endpoint, reads, writes } from './endpoint.ts';
 import { integer, optional, text, word } from './parameter.ts';
 

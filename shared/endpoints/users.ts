@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { PUSH } from '../domain/push/wake-up.ts';
+import { PUSH } from '../kernel/wake-up.ts';
 import { endpoint, HASHING_MEMORY, removesImage, storesImage, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';

@@ -1,8 +1,7 @@
 import { EXPORT_QUEUE, EXPORTS } from '../domain/export/realm-export.ts';
 import { MAIL_OUT, OUTBOX } from '../domain/outbox/outbox.ts';
-import { PUSH } from '../domain/push/wake-up.ts';
 import { SEARCH } from '../domain/search/pointer.ts';
-import { SEARCH_QUEUE } from '../domain/search/wake-up.ts';
+import { PUSH, SEARCH_QUEUE } from '../kernel/wake-up.ts';
 import { type Needs, reads, writes } from './endpoint.ts';
 import type { OperatorSettingName } from './operator-setting.ts';
 

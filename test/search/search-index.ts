@@ -9,8 +9,8 @@ import {
   type SegmentList,
 } from '../../shared/domain/search/pointer.ts';
 import { askedWords, parseQuery } from '../../shared/domain/search/query.ts';
-import { SEARCH_QUEUE } from '../../shared/domain/search/wake-up.ts';
 import type { Objects } from '../../shared/kernel/outside.ts';
+import { SEARCH_QUEUE } from '../../shared/kernel/wake-up.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { workOf } from '../support/work-queue.ts';
 import { queued, runQueue } from '../support/worker-run.ts';

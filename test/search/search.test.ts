@@ -4,7 +4,7 @@ import { handler as list } from '../../functions/messages/list.ts';
 import { handler as update } from '../../functions/messages/update.ts';
 import { handler as updateFlagsForNarrow } from '../../functions/messages/updateFlagsForNarrow.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
-import { SEARCH_QUEUE } from '../../shared/domain/search/wake-up.ts';
+import { SEARCH_QUEUE } from '../../shared/kernel/wake-up.ts';
 import { givenChannel } from '../support/given.ts';
 import { sent } from '../support/messages.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';

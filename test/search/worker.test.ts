@@ -8,7 +8,7 @@ import { IndexDamaged } from '../../shared/domain/search/candidates.ts';
 import { loadPointer, objectName, SEARCH } from '../../shared/domain/search/pointer.ts';
 import { voidIndex } from '../../shared/domain/search/run.ts';
 import { IndexUpdate } from '../../shared/domain/search/update.ts';
-import { SEARCH_QUEUE } from '../../shared/domain/search/wake-up.ts';
+import { SEARCH_QUEUE } from '../../shared/kernel/wake-up.ts';
 import { allocate, GIVEN_UP } from '../../shared/log/log.ts';
 import { KEPT } from '../../shared/log/slot.ts';
 import { topicConversation } from '../../shared/model/message/message.ts';

@@ -1,4 +1,5 @@
 import type { Outside } from '../../kernel/outside.ts';
+import { wakePush } from '../../kernel/wake-up.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import { allReadEvent, flagsEvent } from '../../model/message/read-state.ts';
@@ -18,7 +19,6 @@ import {
   type RangeParameters,
   type Window,
 } from '../fetch/window.ts';
-import { wakePush } from '../push/wake-up.ts';
 import { checkMarking, commitMarking, type Marking, planMarking } from './message-marking.ts';
 
 /** The messages that a request marks: those of a narrow around an anchor, at most 5,000. */

@@ -1,3 +1,4 @@
+import { sendPushWakeUp } from '../../kernel/wake-up.ts';
 import { type Change, ConflictError, commit } from '../../log/commit.ts';
 import { logOf } from '../../log/log.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
@@ -19,7 +20,6 @@ import {
 import { openKeyring } from './keyring.ts';
 import { noticesOfMessage } from './notice.ts';
 import { type Notice, type PushStatus, pushRequest, type Relay, type RelayError, relayOf } from './relay.ts';
-import { sendWakeUp } from './wake-up.ts';
 
 type JobOf<K extends PushJob['kind']> = Extract<PushJob, { readonly kind: K }>;
 
@@ -227,7 +227,7 @@ async function postpone(run: PushRun, job: PushJob, delay: number, failed: numbe
   const { outside, realm, clients } = run;
   const set = { due: outside.now() + delay, failed };
   await changeJob(run, job, { set, remove: ['by', 'leased', 'sending'] });
-  await sendWakeUp(clients.queues, { realm, job: job.job }, Math.ceil(delay / 1000));
+  await sendPushWakeUp(clients.queues, { realm, job: job.job }, Math.ceil(delay / 1000));
 }
 
 /** Ends a job that has expired. */

@@ -1,4 +1,5 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { type PushWakeUp, sendPushWakeUp } from '../../kernel/wake-up.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { isAnythingAfter, logOf } from '../../log/log.ts';
 import { runPool } from '../../pool.ts';
@@ -7,7 +8,6 @@ import { hasVersion } from '../../table/write.ts';
 import { follow, loadFollower, unsubscribePush } from './follower.ts';
 import { finishJob, LEASE_MS, loadJobs, type PushClients, type PushJob, type PushRun } from './job.ts';
 import { logFailure, perform } from './perform.ts';
-import { sendWakeUp, type WakeUp } from './wake-up.ts';
 
 /** Jobs that are done at once. */
 const CONCURRENCY = 4;
@@ -24,7 +24,7 @@ const MARGIN_MS = 40_000;
 export async function handleWakeUp(
   outside: Outside,
   clients: PushClients,
-  { realm, job, left }: WakeUp,
+  { realm, job, left }: PushWakeUp,
   deadline: number,
 ): Promise<void> {
   const run: PushRun = { outside, clients, realm, deadline };
@@ -91,5 +91,5 @@ async function sweepRealm(
     return;
   }
   const isBehind = follower !== undefined && (await isAnythingAfter(logOf(outside, realm), follower.cursor));
-  if (isBehind || jobs.length > 0) await sendWakeUp(queues, { realm });
+  if (isBehind || jobs.length > 0) await sendPushWakeUp(queues, { realm });
 }

@@ -1,10 +1,10 @@
 import { refusal } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { sendPushWakeUp } from '../../kernel/wake-up.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { hasRelay } from '../../model/realm/realm.ts';
 import { type ActiveDevice, type Device, isActiveDevice } from './device.ts';
 import { jobKey, newJob } from './job.ts';
-import { sendWakeUp } from './wake-up.ts';
 
 /** The devices that get the test: the device with this id, or all active ones (wire facts 12.2). */
 export function accessTestDevices(devices: readonly Device[], deviceId: number | undefined): ActiveDevice[] {
@@ -38,7 +38,7 @@ export async function sendTest(
   const job = newJob(task, `test-${uuid()}`, now());
   const at = jobKey(realm, job.job);
   await table.put(at, { ...job });
-  await sendWakeUp(queues, { realm, job: job.job });
+  await sendPushWakeUp(queues, { realm, job: job.job });
   for (let pause = FIRST_PAUSE_MS; now() < job.until; pause = Math.min(1.5 * pause, MAX_PAUSE_MS)) {
     await wait(pause);
     const verdict = (await table.get(at))?.verdict;

@@ -1,5 +1,6 @@
 import { Refusal } from '../../kernel/errors.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
+import { wakePush } from '../../kernel/wake-up.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
@@ -7,7 +8,6 @@ import { logOf } from '../../log/log.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
 import { render } from '../../markdown/render.ts';
 import { type Caller, loadCallerWithOwner } from '../../model/user/caller.ts';
-import { wakePush } from '../push/wake-up.ts';
 import { sendDirectNotices } from '../send/direct-notice.ts';
 import { doSend, jobToken } from '../send/send.ts';
 import { acceptScheduled } from './accept.ts';

@@ -17,6 +17,7 @@
 
 import { traceOf } from '../../kernel/errors.ts';
 import type { Objects, Outside, Queues } from '../../kernel/outside.ts';
+import { SEARCH_QUEUE, type SearchWakeUp } from '../../kernel/wake-up.ts';
 import { stableHead } from '../../log/checkpoint.ts';
 import { logOf } from '../../log/log.ts';
 import { KEPT } from '../../log/slot.ts';
@@ -27,7 +28,6 @@ import { loadBatch } from './batch.ts';
 import { isDue } from './due.ts';
 import { loadPointer, type SearchPointer } from './pointer.ts';
 import { IndexUpdate } from './update.ts';
-import { SEARCH_QUEUE, type SearchWakeUp } from './wake-up.ts';
 
 /** A run starts no other batch when less than this time is left (ms). */
 const MARGIN = 60_000;

@@ -1,5 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
 import type { Objects, Outside, Queues } from '../../kernel/outside.ts';
+import { wakeSearch } from '../../kernel/wake-up.ts';
 import type { RangeRequest } from '../../model/message/load.ts';
 import {
   type Candidates,
@@ -10,7 +11,6 @@ import {
   segmentIndex,
 } from './candidates.ts';
 import { loadSearchState, type SearchState } from './tail.ts';
-import { wakeSearch } from './wake-up.ts';
 
 /** What a function needs to search. */
 export interface SearchClients {
