@@ -39,7 +39,7 @@ const FIVE_NAMES = `
   export const decodeHTMLStrict = (text) => characters[text] ?? text;
 `;
 
-/** What finds addresses in a text. Ours does (`shared/markdown/address.ts`), and the parser only makes an instance. */
+/** What finds addresses in a text. Ours does (`shared/markdown/link.ts`), and the parser only makes an instance. */
 const NO_LINKIFY = 'export class LinkifyIt {}';
 
 /** Classes of characters, which the parser's package spells out because it runs in old browsers too. */
