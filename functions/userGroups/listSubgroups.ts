@@ -1,8 +1,8 @@
 import { listUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
+import { uniqueSorted } from '../../shared/lists.ts';
 import { checkGroupExists, loadGroup } from '../../shared/model/group/member.ts';
 import { subgroupsOf, withSubgroups } from '../../shared/model/permission/permission.ts';
 import { serve } from '../../shared/serve/serve.ts';
-import { uniqueSorted } from '../../shared/unique.ts';
 
 export const handler = serve(listUserGroupSubgroups, {
   load: ({ input, realm, outside }) => loadGroup(outside.table, realm, input.user_group_id),

@@ -1,5 +1,4 @@
 import MarkdownItParser, { type MarkdownIt } from 'markdown-it';
-import { uniqueSorted } from '../unique.ts';
 import { codeBlocks } from './code-block.ts';
 import { containers, lists } from './container.ts';
 import { formulas } from './formula.ts';
@@ -63,8 +62,11 @@ export const MAX_HTML_BYTES = 100_000;
 
 const IMAGE_PATH = /^[^?#]*\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?)(?:[?#]|$)/i;
 
-const idsOf = (mentions: readonly Mention[], kind: Mention['kind']): number[] =>
-  uniqueSorted(mentions.filter((mention) => mention.kind === kind).map((mention) => mention.id));
+/** The ids of one kind of mentions, each once, in ascending order. */
+const idsOf = (mentions: readonly Mention[], kind: Mention['kind']): number[] => {
+  const ids = mentions.filter((mention) => mention.kind === kind).map((mention) => mention.id);
+  return [...new Set(ids)].sort((a, b) => a - b);
+};
 
 /** The text without markup, as paragraphs. */
 function escapedParagraphs(content: string): string {

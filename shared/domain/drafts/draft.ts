@@ -1,6 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { accessContent, loadChannel } from '../../model/channel/access.ts';
@@ -11,7 +12,6 @@ import { settingsOf } from '../../model/user/user.ts';
 import { type ItemOf, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { checkSize } from '../send/request.ts';
 
 /** Where a draft goes: nowhere yet, to people, or to one channel. These are the words of the wire and of the table. */

@@ -1,5 +1,5 @@
-import { chunksOf } from '../../chunks.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';

@@ -1,6 +1,6 @@
-import { chunksOf } from '../../chunks.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';

@@ -1,8 +1,8 @@
 import { refusal } from '../../kernel/errors.ts';
 import { isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import { codePoints } from '../../kernel/text.ts';
+import { uniqueSorted } from '../../lists.ts';
 import { limits } from '../../model/realm/realm.ts';
-import { uniqueSorted } from '../../unique.ts';
 import type { Term, UnresolvedTerm } from './narrow.ts';
 import type { Ref } from './term.ts';
 

@@ -1,5 +1,5 @@
-import { chunksOf } from '../../chunks.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';
 import type { RenderOptions } from '../../model/message/object.ts';

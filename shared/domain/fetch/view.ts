@@ -1,4 +1,4 @@
-import { chunksOf } from '../../chunks.ts';
+import { chunksOf } from '../../lists.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { type MessageScope, RangeCache } from '../../model/message/load.ts';
 import { topicConversation } from '../../model/message/message.ts';

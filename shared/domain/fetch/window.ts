@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { MessageHead } from '../../log/message.ts';
 import { LARGEST_NUMBER } from '../../table/keys.ts';
-import { uniqueSorted } from '../../unique.ts';
 import type { SearchResult } from '../reader/merge-streams.ts';
 
 /** Most messages of one fetch. */

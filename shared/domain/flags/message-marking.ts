@@ -1,6 +1,6 @@
-import { chunksOf } from '../../chunks.ts';
 import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf, uniqueSorted } from '../../lists.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
@@ -16,7 +16,6 @@ import {
 import { doStar, doUnstar, loadStars } from '../../model/message/star.ts';
 import type { Standing } from '../../model/permission/permission.ts';
 import { isReadByMute } from '../../model/user/user.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { mentionsReader } from '../fetch/narrow-match.ts';
 import type { Reader } from '../reader/reader.ts';
 import { idsWhere, isUnreadBy } from '../reader/streams.ts';

@@ -1,5 +1,5 @@
-import { chunksOf } from '../../chunks.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import { chunksOf } from '../../lists.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { flagsEvent } from '../../model/message/read-state.ts';

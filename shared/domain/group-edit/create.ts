@@ -1,6 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
+import { uniqueSorted } from '../../lists.ts';
 import { type Change, MAX_WRITES } from '../../log/commit.ts';
 import { eventForEveryone } from '../../log/slot.ts';
 import { checkGraphRoom, checkSubgroups, doSetSubgroups, subgroupsEvent } from '../../model/group/graph.ts';
@@ -21,7 +22,6 @@ import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { keyOf, type Write } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { doAddPendingMembers } from './pending-members.ts';
 
 /** The parameters of a new group (specification 4.5). */

@@ -1,5 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId, noGroups } from '../../kernel/lookup.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { Change } from '../../log/commit.ts';
 import { hasMetadataAccess, loadChannel } from '../../model/channel/access.ts';
 import { supergroupsOf } from '../../model/group/graph.ts';
@@ -12,7 +13,6 @@ import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasVersion } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { eventForOldClients, forDeactivatedGroup, groupUpdate } from './edit.ts';
 
 /**

@@ -2,6 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import { type GroupGraph, isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel/quota.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { type Change, ConflictError } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';
@@ -21,7 +22,6 @@ import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasVersion } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { forDeactivatedGroup } from './edit.ts';
 import { storePendingMembers } from './pending-members.ts';
 

@@ -1,5 +1,6 @@
 import { badRequest, type InvitationError, refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { isAdministrator, roles } from '../../model/permission/permission.ts';
@@ -18,7 +19,6 @@ import { doMakeLink, linkAddress, newToken } from '../../model/user/link.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { doLeaveMail } from '../mail-out/letter.ts';
 import { doRemindLater } from '../scheduled/invitation.ts';
 import type { InvitedAddresses } from './address.ts';

@@ -1,5 +1,5 @@
-import { chunksOf } from '../../chunks.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import { MAX_IN_STEP, type Step } from '../../log/bulk.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { doForgetInvitation, type Invitation, isMultiuse } from '../../model/user/invitation.ts';

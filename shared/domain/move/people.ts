@@ -1,5 +1,5 @@
-import { chunksOf } from '../../chunks.ts';
 import { folded } from '../../kernel/text.ts';
+import { chunksOf } from '../../lists.ts';
 import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { loadMessages } from '../../model/message/load.ts';

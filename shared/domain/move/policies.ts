@@ -1,4 +1,4 @@
-import { chunksOf } from '../../chunks.ts';
+import { chunksOf } from '../../lists.ts';
 import { commit, retryOnConflict } from '../../log/commit.ts';
 import { hasContentAccess } from '../../model/channel/access.ts';
 import type { Channel } from '../../model/channel/channel.ts';

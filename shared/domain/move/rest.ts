@@ -1,6 +1,6 @@
-import { chunksOf } from '../../chunks.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import { carryOutUnchanged } from '../../log/carry-out.ts';
 import { ConflictError, commit, retryOnConflict } from '../../log/commit.ts';
 import { isSameTopic, topicConversation } from '../../model/message/message.ts';

@@ -1,5 +1,5 @@
-import { chunksOf } from '../../chunks.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import type { ChannelCount } from '../../model/channel/channel.ts';
 import { currentIds, extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import { key, LARGEST_NUMBER } from '../../table/keys.ts';

@@ -1,6 +1,6 @@
-import { chunksOf } from '../../chunks.ts';
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf } from '../../lists.ts';
 import { logOf, uncountMessages } from '../../log/log.ts';
 import { rememberedFirst } from '../../model/channel/first-message.ts';
 import {

@@ -1,5 +1,6 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/lookup.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { Change } from '../../log/commit.ts';
 import { type EventEntry, eventFor } from '../../log/slot.ts';
 import { extractReferences } from '../../markdown/references.ts';
@@ -7,7 +8,6 @@ import { checkTopic } from '../../model/message/message.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasVersion, type Write } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { linkedTokens } from '../files/link.ts';
 import { checkSize, type SendRequest } from '../send/request.ts';
 import { type Due, dueKey } from './due.ts';

@@ -1,4 +1,4 @@
-import { chunksOf } from '../../chunks.ts';
+import { chunksOf } from '../../lists.ts';
 import type { Log } from '../../log/log.ts';
 import type { MessageSlot } from '../../log/slot.ts';
 import { isMessage, loadMessages, MAX_MESSAGES_AT_ONCE } from '../../model/message/load.ts';

@@ -1,6 +1,6 @@
-import { chunksOf } from '../../chunks.ts';
 import { traceOf } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { chunksOf, uniqueSorted } from '../../lists.ts';
 import { type Change, commit, MAX_WRITES, retryOnConflict } from '../../log/commit.ts';
 import type { Log } from '../../log/log.ts';
 import { NOTHING_RESOLVED } from '../../markdown/references.ts';
@@ -9,7 +9,6 @@ import { directConversation } from '../../model/message/message.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { inlineCode } from './notice.ts';
 import { type Draft, doSend, type SendReply, type SendToken, sentKey } from './send.ts';
 import { directDelivery } from './target.ts';

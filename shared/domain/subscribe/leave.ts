@@ -1,4 +1,4 @@
-import { chunksOf } from '../../chunks.ts';
+import { chunksOf } from '../../lists.ts';
 import { MAX_IN_STEP, type Step } from '../../log/bulk.ts';
 import type { Change } from '../../log/commit.ts';
 import type { EventEntry } from '../../log/slot.ts';

@@ -1,10 +1,10 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { type GroupGraph, isId } from '../../kernel/lookup.ts';
+import { uniqueSorted } from '../../lists.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import {
   isFullMember,
   isSystemGroup,

@@ -1,11 +1,11 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { checkPrintable, codePoints, firstCodePoints, folded, sha256 } from '../../kernel/text.ts';
+import { uniqueSorted } from '../../lists.ts';
 import type { Mentions, Message, MessageHead } from '../../log/message.ts';
 import type { Audience, MessageSlot } from '../../log/slot.ts';
 import type { Rendered } from '../../markdown/render.ts';
 import { conversationOf, type Key, key } from '../../table/keys.ts';
 import type { Condition } from '../../table/write.ts';
-import { uniqueSorted } from '../../unique.ts';
 import { type ChannelWithSubscription, mayReadMessage } from '../channel/access.ts';
 import type { Subscription } from '../channel/channel.ts';
 import type { Standing } from '../permission/permission.ts';

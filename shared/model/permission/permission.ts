@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { GroupGraph } from '../../kernel/lookup.ts';
-import { uniqueSorted } from '../../unique.ts';
+import { uniqueSorted } from '../../lists.ts';
 
 /**
  * The eight groups that follow from roles (wire facts 7). Their ids are the same in every organization, so no read is
