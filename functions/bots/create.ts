@@ -6,7 +6,8 @@ import {
   parseBot,
 } from '../../shared/domain/account/bot-create.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
-import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
+import { digestOf } from '../../shared/kernel/text.ts';
+import { newApiKey } from '../../shared/model/user/api-key.ts';
 import { avatarUrlOf } from '../../shared/model/user/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -3,8 +3,9 @@ import { newPassword } from '../../shared/domain/account/password.ts';
 import { checkNewRole } from '../../shared/domain/account/role.ts';
 import { createUser } from '../../shared/endpoints/users.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
+import { digestOf } from '../../shared/kernel/text.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
-import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
+import { newApiKey } from '../../shared/model/user/api-key.ts';
 import { checkEmail, checkFullName } from '../../shared/model/user/name.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

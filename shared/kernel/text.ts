@@ -102,6 +102,9 @@ const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, CLOSING_BRACKET, CLOSING_BRACE] 
 /** The SHA-256 digest of a text or of bytes. */
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
+/** The same in hexadecimal digits, as it is stored and sent. */
+export const digestOf = (data: string | Uint8Array): string => sha256(data).toString('hex');
+
 /** Whether two secrets, or their digests, are the same. Compares in constant time; only a difference in length shows. */
 export const isSameSecret = (shown: Uint8Array, expected: Uint8Array): boolean =>
   shown.length === expected.length && timingSafeEqual(shown, expected);

@@ -2,9 +2,8 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { badRequest, refusal } from '../kernel/errors.ts';
-import { firstCodePoints, folded } from '../kernel/text.ts';
+import { digestOf, firstCodePoints, folded } from '../kernel/text.ts';
 import { limits } from '../model/realm/realm.ts';
-import { digestOf } from '../model/user/api-key.ts';
 import type { Held } from './held.ts';
 import {
   checkAddress,

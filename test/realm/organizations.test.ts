@@ -5,9 +5,9 @@ import { accessOrganizationOf, loadOrganizations } from '../../infra/org/organiz
 import { createOrganization, type OrganizationInput } from '../../shared/domain/organization/create.ts';
 import { changeHosts } from '../../shared/domain/realm-edit/hosts.ts';
 import { HOME } from '../../shared/kernel/lookup.ts';
+import { digestOf } from '../../shared/kernel/text.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
 import { ANY_HOST, loadOrganization, type Organization } from '../../shared/model/realm/hosts.ts';
-import { digestOf } from '../../shared/model/user/api-key.ts';
 import { key } from '../../shared/table/keys.ts';
 import { lost, mishaps, requestOf, unheard } from '../support/faults.ts';
 import { given, newService, refusalOf, type TestService, whoIs } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { doCreateUser, type NewUser } from '../../shared/domain/account/create.ts';
 import { doCreateChannel } from '../../shared/domain/channel-edit/create.ts';
 import type { GroupGraph } from '../../shared/kernel/lookup.ts';
-import { folded } from '../../shared/kernel/text.ts';
+import { digestOf, folded } from '../../shared/kernel/text.ts';
 import { commit } from '../../shared/log/commit.ts';
 import {
   type Channel,
@@ -15,7 +15,7 @@ import { initialSettings, onlyUser, roles, systemGroups } from '../../shared/mod
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/settings.ts';
 import { doAddOwnedBot } from '../../shared/model/user/activation.ts';
-import { digestOf, newApiKey } from '../../shared/model/user/api-key.ts';
+import { newApiKey } from '../../shared/model/user/api-key.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';

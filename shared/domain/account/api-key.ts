@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { firstCodePoints, folded } from '../../kernel/text.ts';
+import { digestOf, firstCodePoints, folded } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import { carryOutUnchanged } from '../../log/carry-out.ts';
 import { type Change, retryOnConflict } from '../../log/commit.ts';
@@ -9,7 +9,6 @@ import {
   type Account,
   type ApiKey,
   credentialsChanged,
-  digestOf,
   doSetKeys,
   FIRST_KEY,
   type KeyUse,

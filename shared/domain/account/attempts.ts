@@ -1,6 +1,6 @@
 import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { digestOf } from '../../model/user/api-key.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { type Key, key } from '../../table/keys.ts';
 import { isRefused } from '../../table/write.ts';
 

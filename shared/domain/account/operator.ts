@@ -1,10 +1,10 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { folded } from '../../kernel/text.ts';
+import { digestOf, folded } from '../../kernel/text.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { Role } from '../../model/permission/permission.ts';
-import { type Account, digestOf, NO_KEY, newApiKey } from '../../model/user/api-key.ts';
+import { type Account, NO_KEY, newApiKey } from '../../model/user/api-key.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { resetKeys } from './api-key.ts';

@@ -3,7 +3,7 @@ import type { Environment } from '../../environment.ts';
 import { outgoing, Unreachable } from '../../http/outgoing.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Secrets } from '../../kernel/outside.ts';
-import { codePoints, isSameSecret, sha256 } from '../../kernel/text.ts';
+import { codePoints, digestOf, isSameSecret } from '../../kernel/text.ts';
 import { below } from './provider.ts';
 
 /** The server of the operator, where everybody may join a meeting who has its link (companion facts 4.7). */
@@ -97,7 +97,7 @@ export function accessMeeting(
 function addressOf({ url, secret }: BigBlueButton, call: string, parameters: Record<string, string>): URL {
   const address = below(url, `/api/${call}`);
   const query = new URLSearchParams(parameters).toString();
-  const checksum = sha256(`${call}${query}${secret}`).toString('hex');
+  const checksum = digestOf(`${call}${query}${secret}`);
   address.search = `${query}&checksum=${checksum}`;
   return address;
 }

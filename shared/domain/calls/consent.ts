@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside, Vault } from '../../kernel/outside.ts';
-import { isSameSecret, sha256 } from '../../kernel/text.ts';
+import { digestOf, isSameSecret, sha256 } from '../../kernel/text.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { key } from '../../table/keys.ts';
 import type { CallProvider } from './provider.ts';
@@ -42,7 +42,7 @@ export async function beginConsent(
   who: Pick<CallState, 'realm' | 'userId' | 'provider'>,
 ) {
   const secret = Buffer.from(randomBytes(32)).toString('base64url');
-  const browser = sha256(secret).toString('hex');
+  const browser = digestOf(secret);
   const state: CallState = { ...who, browser, nonce: uuid(), expires: now() + CONSENT_TIMEOUT_MS };
   const [sealed] = await Promise.all([
     vault.seal(JSON.stringify(state), CONTEXT),

@@ -1,7 +1,7 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
 import type { Resolved } from '../../kernel/lookup.ts';
 import type { Outside, Queues } from '../../kernel/outside.ts';
-import { sha256 } from '../../kernel/text.ts';
+import { digestOf } from '../../kernel/text.ts';
 import type { Commit } from '../../log/bulk.ts';
 import type { EventEntry, MessageSlot } from '../../log/slot.ts';
 import type { References } from '../../markdown/references.ts';
@@ -105,7 +105,7 @@ export function checkRewriting(
   now: number,
 ): void {
   checkMayRewrite(caller, message, now, LEEWAY);
-  if (expected !== undefined && expected !== sha256(message.content).toString('hex')) {
+  if (expected !== undefined && expected !== digestOf(message.content)) {
     throw refusal('contentMismatch');
   }
 }

@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { digestOf } from '../../model/user/api-key.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { key } from '../../table/keys.ts';
 import type { StoredFile } from './file.ts';
 import { UPLOADS_PATH } from './path.ts';

@@ -2,7 +2,7 @@ import { required } from '../../environment.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import { lookUpIn, type Resolved } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { sha256 } from '../../kernel/text.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { commitAndCheckpoint } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { allocate, logOf } from '../../log/log.ts';
@@ -73,7 +73,7 @@ export async function takeMail(
  */
 function identityOf({ messageId, subject, from, text, html, files }: Mail, key: string): string {
   const shown = JSON.stringify([messageId ?? key, subject, from, text, html, files]);
-  return sha256(shown).toString('hex');
+  return digestOf(shown);
 }
 
 /** The outcome of delivering a mail to one address. */
@@ -159,7 +159,7 @@ const isSenderAllowed = (sender: User, { senderId }: MailAddress, person: User):
 
 /** The idempotency token of this mail at this address. */
 function tokenOf({ id, recipient }: AddressedMail): SendToken {
-  const localId = sha256(JSON.stringify([recipient.token, id])).toString('hex');
+  const localId = digestOf(JSON.stringify([recipient.token, id]));
   return { echo: { queueId: 'mail', localId }, fingerprint: localId, remembered: REMEMBERED };
 }
 

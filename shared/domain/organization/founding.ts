@@ -1,12 +1,13 @@
 import { HOME, noGroups, realmIdFor } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { type Channel, channelGroupRules } from '../../model/channel/channel.ts';
 import { doSetRealmRetention } from '../../model/channel/retention.ts';
 import { FIRST_NUMBER, initialSettings, type Role, roles } from '../../model/permission/permission.ts';
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
 import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/settings.ts';
-import { digestOf, NO_KEY, newApiKey } from '../../model/user/api-key.ts';
+import { NO_KEY, newApiKey } from '../../model/user/api-key.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateUser, newUser } from '../account/create.ts';

@@ -1,5 +1,5 @@
 import type { Objects } from '../../kernel/outside.ts';
-import { sha256 } from '../../kernel/text.ts';
+import { digestOf } from '../../kernel/text.ts';
 import type { Table } from '../../table/table.ts';
 
 /** The bucket of the index. */
@@ -72,8 +72,6 @@ export const NO_INDEX: Pick<SearchPointer, 'list' | 'until' | 'at'> = {
 
 /** The `part`-th object that a claim may make. The next run finds what is left of a run that died by these names. */
 export const objectName = (realm: string, claim: number, part: number): string => `${realm}/${claim}/${part}`;
-
-export const digestOf = (bytes: Uint8Array): string => sha256(bytes).toString('hex');
 
 /** Loads an object of the index. Undefined if it is lost or is not what was written. */
 export async function loadFile(

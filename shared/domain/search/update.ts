@@ -1,4 +1,5 @@
 import type { Objects, Outside } from '../../kernel/outside.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -6,7 +7,6 @@ import { isRefused } from '../../table/write.ts';
 import { type Batch, loadPresent, loadRange, MAX_MESSAGES } from './batch.ts';
 import { REPLACED_KEPT } from './due.ts';
 import {
-  digestOf,
   loadFile,
   loadList,
   NO_SEGMENTS,

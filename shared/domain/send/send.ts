@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { sha256 } from '../../kernel/text.ts';
+import { digestOf } from '../../kernel/text.ts';
 import type { Change } from '../../log/commit.ts';
 import type { Message } from '../../log/message.ts';
 import type { EventEntry, MessageEntry } from '../../log/slot.ts';
@@ -124,7 +124,7 @@ export interface SendToken {
   readonly remembered?: number;
 }
 
-export const digest = (parts: readonly unknown[]): string => sha256(JSON.stringify(parts)).toString('hex');
+export const digest = (parts: readonly unknown[]): string => digestOf(JSON.stringify(parts));
 
 /** The key of a completed send. */
 export const sentKey = (realm: string, userId: number, { queueId, localId }: Echo): Key<'sent'> =>

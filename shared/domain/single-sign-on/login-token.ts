@@ -1,7 +1,7 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { carryOut } from '../../log/carry-out.ts';
-import { digestOf } from '../../model/user/api-key.ts';
 import { newToken } from '../../model/user/link.ts';
 import { key } from '../../table/keys.ts';
 

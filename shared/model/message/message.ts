@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { checkPrintable, codePoints, firstCodePoints, folded, sha256 } from '../../kernel/text.ts';
+import { checkPrintable, codePoints, digestOf, firstCodePoints, folded } from '../../kernel/text.ts';
 import { uniqueSorted } from '../../lists.ts';
 import type { Mentions, Message, MessageHead } from '../../log/message.ts';
 import type { Audience, MessageSlot } from '../../log/slot.ts';
@@ -34,7 +34,7 @@ export const isSameTopic = (
 export function directConversation(people: readonly number[]): string {
   const ids = uniqueSorted(people).join(',');
   if (people.length <= MAX_LISTED_PEOPLE) return conversationOf.direct(ids);
-  return conversationOf.direct(sha256(ids).toString('hex'));
+  return conversationOf.direct(digestOf(ids));
 }
 
 export const messageKey = (realm: string, id: number): Key<'slot'> => key('slot', { realm, seq: id });

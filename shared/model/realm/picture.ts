@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import type { Objects } from '../../kernel/outside.ts';
-import { sha256 } from '../../kernel/text.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { ConflictError } from '../../log/commit.ts';
 
 /** The bucket of images that are public to everybody with their URL. */
@@ -39,18 +39,19 @@ export function checkPictureSize(file: Uint8Array): void {
   }
 }
 
-const digestOf = (file: Uint8Array): string => sha256(file).toString('hex').slice(0, 16);
+/** What the names of pictures made of this file begin with. */
+const beginningFor = (file: Uint8Array): string => digestOf(file).slice(0, 16);
 
 /**
  * A name for what is made of an uploaded file. Its first half follows from the file, so that a repeated request is
  * recognized (`isMadeOf`); the second is random, so that no name is used twice and clients may keep the file for ever.
  */
 export const pictureName = (file: Uint8Array, randomBytes: (count: number) => Uint8Array): string =>
-  digestOf(file) + Buffer.from(randomBytes(8)).toString('hex');
+  beginningFor(file) + Buffer.from(randomBytes(8)).toString('hex');
 
 /** Whether the picture at this path was made of this file. */
 export const isMadeOf = (path: string | undefined, file: Uint8Array): boolean =>
-  path?.slice(path.lastIndexOf('/') + 1).startsWith(digestOf(file)) === true;
+  path?.slice(path.lastIndexOf('/') + 1).startsWith(beginningFor(file)) === true;
 
 /** The path of the larger one of two pictures. */
 export const mediumPath = (path: string): string => path.replace(/\.png$/, '-medium.png');

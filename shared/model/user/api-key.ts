@@ -1,5 +1,5 @@
 import type { Outside } from '../../kernel/outside.ts';
-import { folded, isSameSecret, sha256 } from '../../kernel/text.ts';
+import { folded, isSameSecret } from '../../kernel/text.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
@@ -118,7 +118,10 @@ const LENGTH = 32;
 /** The largest multiple of the alphabet length that fits a byte: larger bytes would favour some letters. */
 const MAX_UNBIASED_BYTE = 256 - (256 % ALPHABET.length);
 
-/** A new API key: 32 random alphanumerics (wire facts 1.3). Shown once, stored only as its digest. */
+/**
+ * A new API key: 32 random alphanumerics (wire facts 1.3). Shown once, stored only as its digest: so many random characters
+ * need no salt and no slow hash.
+ */
 export function newApiKey(outside: Pick<Outside, 'randomBytes'>): string {
   let apiKey = '';
   while (apiKey.length < LENGTH) {
@@ -128,6 +131,3 @@ export function newApiKey(outside: Pick<Outside, 'randomBytes'>): string {
   }
   return apiKey;
 }
-
-/** The stored digest of an API key. 32 random characters need no salt and no slow hash. */
-export const digestOf = (apiKey: string): string => sha256(apiKey).toString('hex');

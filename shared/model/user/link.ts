@@ -1,7 +1,7 @@
 import type { Outside } from '../../kernel/outside.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
-import { digestOf } from './api-key.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {

@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/text.ts';
+import { digestOf } from '../../kernel/text.ts';
 import { roles } from '../permission/permission.ts';
 import { mediumPath } from '../realm/picture.ts';
 import { isSystemBot, type User } from './user.ts';
@@ -10,7 +10,7 @@ export const isGravatar = (url: string | null | undefined): boolean => url?.star
 
 /** The Gravatar URL for a text, with a drawn fallback. The digest hides the text. */
 const identicon = (text: string): string => {
-  const digest = sha256(text.trim().toLowerCase()).toString('hex');
+  const digest = digestOf(text.trim().toLowerCase());
   return `${GRAVATAR}${digest}?d=identicon`;
 };
 
