@@ -7,7 +7,7 @@ import {
 } from '../../shared/domain/account/bot-create.ts';
 import { createBot } from '../../shared/endpoints/bots.ts';
 import { digestOf } from '../../shared/kernel/text.ts';
-import { newApiKey } from '../../shared/model/user/api-key.ts';
+import { newApiKey } from '../../shared/model/user/caller.ts';
 import { avatarUrlOf } from '../../shared/model/user/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,7 +1,7 @@
 import { preparePasswordChange } from '../../shared/domain/account/sign-in.ts';
 import { changePassword } from '../../shared/endpoints/pages.ts';
 import { Refusal } from '../../shared/kernel/errors.ts';
-import { credentialsChanged } from '../../shared/model/user/api-key.ts';
+import { credentialsChanged } from '../../shared/model/user/caller.ts';
 import { doSetPassword } from '../../shared/model/user/password.ts';
 import { accountPage, loadAccount } from '../../shared/pages/account.ts';
 import { seeOther, servePage, showRefusal } from '../../shared/serve/page.ts';

@@ -3,7 +3,7 @@ import { preparePasswordChange } from '../../shared/domain/account/sign-in.ts';
 import { doDeleteDrafts, loadAllDrafts } from '../../shared/domain/drafts/draft.ts';
 import { seconds } from '../../shared/domain/presence/presence.ts';
 import { updateSettings } from '../../shared/endpoints/settings.ts';
-import { credentialsChanged } from '../../shared/model/user/api-key.ts';
+import { credentialsChanged } from '../../shared/model/user/caller.ts';
 import { doSetPassword } from '../../shared/model/user/password.ts';
 import { settingsOf } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';

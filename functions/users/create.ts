@@ -5,7 +5,7 @@ import { createUser } from '../../shared/endpoints/users.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
 import { digestOf } from '../../shared/kernel/text.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
-import { newApiKey } from '../../shared/model/user/api-key.ts';
+import { newApiKey } from '../../shared/model/user/caller.ts';
 import { checkEmail, checkFullName } from '../../shared/model/user/name.ts';
 import { serve } from '../../shared/serve/serve.ts';
 

@@ -1,7 +1,6 @@
 import { keyObjects, loadKeyUses } from '../domain/account/api-key.ts';
 import type { Outside } from '../kernel/outside.ts';
-import type { KeyUse, Account as StoredAccount } from '../model/user/api-key.ts';
-import type { Caller } from '../model/user/caller.ts';
+import type { Caller, KeyUse, Account as StoredAccount } from '../model/user/caller.ts';
 import { alert, button, field, form, hidden, notice } from './form.ts';
 import { type Content, type Html, html } from './html.ts';
 import type { Page, Site } from './layout.ts';

@@ -2,7 +2,7 @@ import type { Environment } from '../environment.ts';
 import { refusal } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { limits } from '../model/realm/realm.ts';
-import type { ApiKey } from '../model/user/api-key.ts';
+import type { ApiKey } from '../model/user/caller.ts';
 import { key } from '../table/keys.ts';
 import { isPassing, isRefused } from '../table/write.ts';
 import type { Incoming } from './incoming.ts';

@@ -2,8 +2,7 @@ import type { LookupKey, Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
 import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
-import type { ApiKey } from '../model/user/api-key.ts';
-import type { Caller } from '../model/user/caller.ts';
+import type { ApiKey, Caller } from '../model/user/caller.ts';
 import type { Held } from './held.ts';
 
 /** A file in a multipart body. */

@@ -6,7 +6,7 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as regenerate } from '../../functions/users/regenerateKey.ts';
 import { addKey } from '../../shared/domain/account/api-key.ts';
 import { renewKeyAsOperator } from '../../shared/domain/account/operator.ts';
-import { MAX_KEYS } from '../../shared/model/user/api-key.ts';
+import { MAX_KEYS } from '../../shared/model/user/caller.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, mayCall, withKey } from '../support/accounts.ts';
 import { givenClient, virtualTime } from '../support/event-queue.ts';

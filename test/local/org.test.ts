@@ -13,7 +13,7 @@ import { setPasswordByLink } from '../../shared/domain/account/password-link.ts'
 import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
 import { loadPointer } from '../../shared/domain/search/pointer.ts';
 import { roles } from '../../shared/model/permission/permission.ts';
-import { keysOf } from '../../shared/model/user/api-key.ts';
+import { keysOf } from '../../shared/model/user/caller.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Person } from '../support/realm.ts';
 import { newService, type TestService, whoIs } from '../support/service.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { handler as create } from '../../functions/users/create.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { type AllowedCallers, endpoint, reads } from '../../shared/endpoints/endpoint.ts';
-import { newApiKey } from '../../shared/model/user/api-key.ts';
+import { newApiKey } from '../../shared/model/user/caller.ts';
 import { serve } from '../../shared/serve/serve.ts';
 import { key } from '../../shared/table/keys.ts';
 import { givenBot, givenChangedUser } from '../support/given.ts';

@@ -15,7 +15,7 @@ import { initialSettings, onlyUser, roles, systemGroups } from '../../shared/mod
 import type { RealmSettings } from '../../shared/model/realm/realm.ts';
 import { subscriptionWrites } from '../../shared/model/subscription/settings.ts';
 import { doAddOwnedBot } from '../../shared/model/user/activation.ts';
-import { newApiKey } from '../../shared/model/user/api-key.ts';
+import { newApiKey } from '../../shared/model/user/caller.ts';
 import type { User } from '../../shared/model/user/user.ts';
 import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';

@@ -17,7 +17,7 @@ import {
   MAX_KEYS,
   MAX_LABEL,
   newApiKey,
-} from '../../model/user/api-key.ts';
+} from '../../model/user/caller.ts';
 import type { Write } from '../../table/write.ts';
 
 /** An account that is about to get other keys. */

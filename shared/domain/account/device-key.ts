@@ -1,5 +1,5 @@
 import type { Outside, Queues } from '../../kernel/outside.ts';
-import type { Account } from '../../model/user/api-key.ts';
+import type { Account } from '../../model/user/caller.ts';
 import { settingsOf } from '../../model/user/user.ts';
 import { doLeaveMail, sendsMail, wakeMail } from '../mail-out/letter.ts';
 import { addKey } from './api-key.ts';

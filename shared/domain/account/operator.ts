@@ -4,7 +4,7 @@ import { digestOf, folded } from '../../kernel/text.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { ConflictError, retryOnConflict } from '../../log/commit.ts';
 import type { Role } from '../../model/permission/permission.ts';
-import { type Account, NO_KEY, newApiKey } from '../../model/user/api-key.ts';
+import { type Account, NO_KEY, newApiKey } from '../../model/user/caller.ts';
 import { checkEmail, checkFullName } from '../../model/user/name.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import { resetKeys } from './api-key.ts';

@@ -6,7 +6,7 @@ import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { accessHost } from '../../model/realm/hosts.ts';
 import type { Realm } from '../../model/realm/realm.ts';
-import { credentialsChanged } from '../../model/user/api-key.ts';
+import { credentialsChanged } from '../../model/user/caller.ts';
 import { doMakeLink, doUseLink, loadLink, newToken, PASSWORD_LINK_SECONDS } from '../../model/user/link.ts';
 import { doSetPassword } from '../../model/user/password.ts';
 import type { User } from '../../model/user/user.ts';

@@ -9,8 +9,15 @@ import { audienceChannels } from '../../model/message/message.ts';
 import { isGuest } from '../../model/permission/permission.ts';
 import { loadCompiledLinkifiers } from '../../model/realm/linkifiers.ts';
 import { anonymizedUser, hiddenUsers } from '../../model/subscription/user-access.ts';
-import { type Account, type ApiKey, CREDENTIALS_CHANGED, keyWith } from '../../model/user/api-key.ts';
-import { accessCaller, type Caller, unreadGroups } from '../../model/user/caller.ts';
+import {
+  type Account,
+  type ApiKey,
+  accessCaller,
+  type Caller,
+  CREDENTIALS_CHANGED,
+  keyWith,
+  unreadGroups,
+} from '../../model/user/caller.ts';
 import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { type FlagSnapshot, loadFlagSnapshot } from './expansion.ts';

@@ -16,7 +16,7 @@ import { topicLinks } from '../../model/message/object.ts';
 import { withoutFormerLocation } from '../../model/message/revision.ts';
 import { isAdministrator, isGuest } from '../../model/permission/permission.ts';
 import { anonymizedUser } from '../../model/subscription/user-access.ts';
-import { CREDENTIALS_CHANGED } from '../../model/user/api-key.ts';
+import { CREDENTIALS_CHANGED } from '../../model/user/caller.ts';
 import { userObject } from '../../model/user/object.ts';
 import { isReadByMute } from '../../model/user/user.ts';
 import { expandedPayload, flagsIn } from './expansion.ts';

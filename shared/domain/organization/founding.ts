@@ -7,7 +7,7 @@ import { FIRST_NUMBER, initialSettings, type Role, roles } from '../../model/per
 import { ANY_HOST, hostsWrite } from '../../model/realm/hosts.ts';
 import { defaultRealmSettings, type Realm, type RealmSettings } from '../../model/realm/realm.ts';
 import { newSubscriptionSettings, subscriptionWrites } from '../../model/subscription/settings.ts';
-import { NO_KEY, newApiKey } from '../../model/user/api-key.ts';
+import { NO_KEY, newApiKey } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
 import type { Write } from '../../table/write.ts';
 import { doCreateUser, newUser } from '../account/create.ts';

@@ -3,7 +3,7 @@ import type { Outside } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import { type Change, retryOnConflict } from '../../log/commit.ts';
 import type { Realm } from '../../model/realm/realm.ts';
-import { everyCredentialChanged } from '../../model/user/api-key.ts';
+import { everyCredentialChanged } from '../../model/user/caller.ts';
 import { doSet } from './edit.ts';
 
 /**

@@ -5,7 +5,7 @@ import { commitTo } from '../../log/checkpoint.ts';
 import { retryOnConflict } from '../../log/commit.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { Realm } from '../../model/realm/realm.ts';
-import { NO_KEY } from '../../model/user/api-key.ts';
+import { NO_KEY } from '../../model/user/caller.ts';
 import { checkFullName, isEmail } from '../../model/user/name.ts';
 import { addPerson, loadNewcomerSnapshot } from '../account/create.ts';
 import type { Proven } from '../account/device-key.ts';
