@@ -31,7 +31,7 @@ export const handler = serve(createUser, {
       addPerson(outside, caller, commit, person, credential, { ...snapshot, isTaken });
     if (password !== undefined) {
       const about = [input.email, input.fullName];
-      return { user_id: await add({ password: await newPassword(password, about, outside.now()) }) };
+      return { user_id: await add({ password: await newPassword(outside, password, about) }) };
     }
     const apiKey = newApiKey(outside);
     return { user_id: await add({ keyDigest: digestOf(apiKey) }), api_key: apiKey };

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PasswordCost } from '../../shared/kernel/outside.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import {
   type ClientAccount,
@@ -22,6 +23,8 @@ export interface DemoOptions {
   readonly site: URL;
   /** Where the table is: the variables that a function would have. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What a password costs to hash, if not as much as in a deployment. */
+  readonly passwordCost?: PasswordCost;
 }
 
 /** The organization's accounts and the folder of their files, or nothing of them if the files are lost. */
@@ -41,7 +44,8 @@ export interface Demo {
  * The table keeps only digests of keys and passwords, so between the organization and its files nothing may be lost. They
  * follow from a seed that is kept in a file until theirs are written: a start after an interruption makes the same again.
  */
-export async function ensureDemo({ dataDirectory, site, environment }: DemoOptions): Promise<Demo> {
+export async function ensureDemo(options: DemoOptions): Promise<Demo> {
+  const { dataDirectory, site, environment, passwordCost } = options;
   const folder = join(dataDirectory, 'zuliprc');
   const seedFile = join(dataDirectory, 'demo-seed');
   const kept = readClientConfigurations(folder, site);
@@ -52,10 +56,14 @@ export async function ensureDemo({ dataDirectory, site, environment }: DemoOptio
 
   const interrupted = existsSync(seedFile);
   const seed = interrupted ? readFileSync(seedFile) : writeSeed(seedFile);
-  const outside = { ...makeOutside(environment), randomBytes: bytesFrom(seed) };
+  const outside = {
+    ...makeOutside(environment),
+    ...(passwordCost && { passwordCost }),
+    randomBytes: bytesFrom(seed),
+  };
   const { demo, create } = planDemo(outside, { name: 'Parlance' });
   const passwords = makePasswords(outside, demo.accounts);
-  const outcome = await create(await passwordWrites(demo.realm, passwords, outside.now()));
+  const outcome = await create(await passwordWrites(outside, demo.realm, passwords));
   // There already, and not from this seed: its files were removed, and its keys went with them.
   const lost = outcome === 'exists' && !interrupted;
   if (!lost) {

@@ -26,15 +26,18 @@ export const makePasswords = (
       return { email, userId, password: groups.join('-') };
     });
 
-/** The writes that store the passwords, as digests. `now` is in milliseconds. */
+/** The writes that store the passwords, as digests. */
 export const passwordWrites = (
+  { now, passwordCost }: Pick<Outside, 'now' | 'passwordCost'>,
   realm: string,
   passwords: readonly DemoPassword[],
-  now: number,
 ): Promise<Write[]> =>
   Promise.all(
     passwords.map(async ({ userId, password }) =>
-      doSetPassword(realm, userId, { hash: await hashPassword(password), changed: Math.floor(now / 1000) }),
+      doSetPassword(realm, userId, {
+        hash: await hashPassword(password, passwordCost),
+        changed: Math.floor(now() / 1000),
+      }),
     ),
   );
 

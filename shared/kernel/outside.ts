@@ -16,6 +16,8 @@ export interface Outside {
   readonly uuid: () => string;
   /** Unguessable bytes. */
   readonly randomBytes: (count: number) => Uint8Array;
+  /** What a new password costs to hash. */
+  readonly passwordCost: PasswordCost;
   /** The domain at which channels take mail; absent where none is taken. */
   readonly mailDomain?: string;
   /** Where the clients of other services are configured (`shared/serve/container.ts`). */
@@ -30,6 +32,13 @@ export interface Outside {
     kind: string | undefined,
     details?: Readonly<Record<string, unknown>>,
   ) => void;
+}
+
+/** The parameters of scrypt: `2 ** log2N` blocks of `128 * r` bytes, `p` times. */
+export interface PasswordCost {
+  readonly log2N: number;
+  readonly r: number;
+  readonly p: number;
 }
 
 /** A line of the operator's log. `message` is the same text for each occurrence, so that it can be searched for. */

@@ -4,6 +4,7 @@ import type { Environment } from '../environment.ts';
 import { LookupCache } from '../kernel/lookup.ts';
 import { CODE, METRICS, type MetricName, metrics, NAMESPACE, type Outside } from '../kernel/outside.ts';
 import { itemVersions } from '../model/realm/realm.ts';
+import { passwordCost } from '../model/user/password.ts';
 import { tableClient } from '../table/protocol.ts';
 import { Table } from '../table/table.ts';
 
@@ -26,6 +27,7 @@ export function makeOutside(environment: Environment): Outside {
     wait: (ms) => wait(ms),
     uuid: randomUUID,
     randomBytes,
+    passwordCost,
     environment,
     ...(environment.MAIL_DOMAIN && { mailDomain: environment.MAIL_DOMAIN }),
     ...operatorLog(Date.now, environment),

@@ -7,6 +7,7 @@ import { type DemoOptions, ensureDemo } from '../../infra/local/demo-organizatio
 import { tableDefinition } from '../../infra/table-schema.ts';
 import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
+import { CHEAP } from '../support/realm.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
 const noQueues = { send: async () => {} };
@@ -26,6 +27,7 @@ beforeEach(async () => {
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb'),
     },
+    passwordCost: CHEAP,
   };
 });
 
@@ -47,7 +49,8 @@ test('an empty table gets the organization, and the folder its files', async () 
 });
 
 test('people get passwords that work, stored as digests, and in a file that only its owner may read', async () => {
-  const { passwords, passwordFile = '' } = await ensureDemo(options);
+  const { passwordCost: _cheap, ...real } = options;
+  const { passwords, passwordFile = '' } = await ensureDemo(real);
   expect(passwords?.map(({ email }) => email)).toEqual(
     ['owner', 'admin', 'moderator', 'member', 'guest'].map((name) => `${name}@example.com`),
   );
@@ -65,7 +68,7 @@ test('people get passwords that work, stored as digests, and in a file that only
     realm: 'main',
     userId: passwords?.[0]?.userId ?? 0,
   });
-  expect(stored?.hash).toMatch(/^scrypt\$/);
+  expect(stored?.hash).toMatch(/^scrypt\$15\$8\$3\$/);
 
   const later = await ensureDemo(options);
   expect([later.passwords, later.passwordFile]).toEqual([undefined, passwordFile]);

@@ -9,10 +9,10 @@ import { deviceName } from '../../shared/domain/account/device-name.ts';
 import { hashPassword } from '../../shared/model/user/password.ts';
 import { key } from '../../shared/table/keys.ts';
 import { Browser, type BrowserRequest, hiddenField } from '../support/browser.ts';
-import { newRealm, type TestRealm } from '../support/realm.ts';
+import { CHEAP, newRealm, type TestRealm } from '../support/realm.ts';
 
 const PASSWORD = 'nine brisk otters';
-const hash = await hashPassword(PASSWORD);
+const hash = await hashPassword(PASSWORD, CHEAP);
 
 /** The member has this password. */
 const givenPassword = ({ outside, realm, people }: TestRealm) =>

@@ -11,7 +11,7 @@ import { Browser } from '../support/browser.ts';
 import { givenSettings } from '../support/given.ts';
 import { withMailbox } from '../support/mailbox.ts';
 import { leftIn } from '../support/outbox.ts';
-import { newRealm, type TestRealm } from '../support/realm.ts';
+import { CHEAP, newRealm, type TestRealm } from '../support/realm.ts';
 
 const PASSWORD = 'twelve grey herons';
 
@@ -20,7 +20,7 @@ const headers = { 'user-agent': 'ZulipTerminal/0.7' };
 async function signIn<R extends TestRealm>(realm: R, wants: boolean): Promise<R> {
   const { member } = realm.people;
   await givenSettings(realm, member, { enable_login_emails: wants });
-  const password = { hash: await hashPassword(PASSWORD), changed: 1 };
+  const password = { hash: await hashPassword(PASSWORD, CHEAP), changed: 1 };
   await realm.outside.table.put(key('password', { realm: realm.realm, userId: member.userId }), password);
   const given = { username: member.email, password: PASSWORD };
   expect((await realm.call(fetchApiKey, undefined, given, { headers })).status).toBe(200);

@@ -8,6 +8,7 @@ import { handler as devFetchApiKey } from '../../functions/signIn/devFetchApiKey
 import { handler as devListUsers } from '../../functions/signIn/devListUsers.ts';
 import { handler as fetchApiKey } from '../../functions/signIn/fetchApiKey.ts';
 import { handler as createUser } from '../../functions/users/create.ts';
+import { passwordCost } from '../../shared/model/user/password.ts';
 import { key } from '../../shared/table/keys.ts';
 import { answer, mayCall, withKey } from '../support/accounts.ts';
 import { givenChangedUser } from '../support/given.ts';
@@ -220,7 +221,7 @@ describe('POST /fetch_api_key', () => {
 
 describe('a password', () => {
   it('is chosen when the account is made, and then no key is handed out', async () => {
-    const realm = await newRealm();
+    const realm = (await newRealm()).container((send) => send, { passwordCost });
     const account = { email: 'ada@example.com', full_name: 'Ada Lovelace' };
     const { body } = await realm.call(createUser, realm.people.admin, { ...account, password: PASSWORD });
     expect(body).toEqual({ result: 'success', msg: '', user_id: expect.any(Number) });

@@ -5,6 +5,7 @@ import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
+import { passwordCost } from '../../shared/model/user/password.ts';
 import { tableClient } from '../../shared/table/protocol.ts';
 import { Table } from '../../shared/table/table.ts';
 import type { Audited } from '../support/audit/audit.ts';
@@ -33,6 +34,7 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
     cache: new LookupCache(),
     uuid: randomUUID,
     randomBytes,
+    passwordCost,
     report: () => {},
     count: () => {},
   };

@@ -9,7 +9,7 @@ import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts
 import { workers } from '../../shared/endpoints/workers.ts';
 import { type Environment, variable } from '../../shared/environment.ts';
 import { LookupCache } from '../../shared/kernel/lookup.ts';
-import type { Outside } from '../../shared/kernel/outside.ts';
+import type { Outside, PasswordCost } from '../../shared/kernel/outside.ts';
 import type { Log } from '../../shared/log/log.ts';
 import { itemVersions, type RealmSettings } from '../../shared/model/realm/realm.ts';
 import type { Served } from '../../shared/serve/serve.ts';
@@ -133,6 +133,9 @@ export async function newRealm(settings: Partial<RealmSettings> = {}, curtain?: 
   return realm(first);
 }
 
+/** What passwords of tests cost to hash. The real cost would take many seconds of a processor in each run. */
+export const CHEAP: PasswordCost = { log2N: 10, r: 8, p: 1 };
+
 type Container = Pick<TestRealm, 'outside' | 'meter' | 'reports' | 'counts'>;
 
 function makeContainer(
@@ -152,6 +155,7 @@ function makeContainer(
     wait: (ms) => wait(ms),
     uuid: randomUUID,
     randomBytes,
+    passwordCost: CHEAP,
     environment: { TABLE_NAME: TABLE, API_RATE_LIMIT: '0', ...environmentOf(host, everything), ...added },
     report: (line) => void reports.push(line),
     count: (metric, kind, details) => void counts.push({ metric, kind, ...details }),

@@ -98,7 +98,7 @@ export async function joinByInvitation(
     email: await inField('email', () => checkJoinerAddress(invitation, email)),
   };
   const about = [person.email, person.fullName];
-  const hashed = await inField('password', () => newPassword(password, about, outside.now()));
+  const hashed = await inField('password', () => newPassword(outside, password, about));
   return joinInvited(outside, queues, host, token, person, { password: hashed });
 }
 

@@ -64,7 +64,7 @@ export async function setPasswordByLink(
   const { realm, user } = await accessLinkedAccount(outside, host, token);
   const { userId, email, fullName } = user;
   const about = [email, fullName];
-  const password = await inField('password', () => newPassword(given, about, outside.now()));
+  const password = await inField('password', () => newPassword(outside, given, about));
   await retryOnConflict(outside, async () => {
     await accessLinkedAccount(outside, host, token);
     await commitTo(outside, realm)(1, () => ({

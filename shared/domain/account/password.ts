@@ -1,4 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import { hashPassword, type Password, passwordRules } from '../../model/user/password.ts';
 
 /**
@@ -18,12 +19,12 @@ async function checkNewPassword(password: string, about: readonly string[]): Pro
     throw badRequest('This password is too easy to guess; choose a longer or less common one.');
 }
 
-/** Checks a new password, and hashes it for storage. `now` is in milliseconds; throws as `checkNewPassword`. */
+/** Checks a new password, and hashes it for storage. Throws as `checkNewPassword`. */
 export async function newPassword(
+  { now, passwordCost }: Pick<Outside, 'now' | 'passwordCost'>,
   password: string,
   about: readonly string[],
-  now: number,
 ): Promise<Password> {
   await checkNewPassword(password, about);
-  return { hash: await hashPassword(password), changed: Math.floor(now / 1000) };
+  return { hash: await hashPassword(password, passwordCost), changed: Math.floor(now() / 1000) };
 }

@@ -61,7 +61,8 @@ export async function signInWithPassword(
     requireAttempt(outside, realm, 'sign-in to an account', folded(email)),
     requireAttempt(outside, realm, 'sign-in from an address', address),
   ]);
-  if (!(await isPassword(stored, password)) || user === undefined) throw refusal('wrongPassword');
+  if (!(await isPassword(stored, password, outside.passwordCost)) || user === undefined)
+    throw refusal('wrongPassword');
   checkMaySignIn(user, organization?.deactivated !== false);
   const [apiKey] = await Promise.all([
     addDeviceKey(outside, queues, { realm, userId, email: user.email, account }, label),
@@ -140,11 +141,11 @@ export async function preparePasswordChange(
     outside.table.get('password', { realm, userId }),
     requireAttempt(outside, realm, 'sign-in to an account', folded(email)),
   ]);
-  if (stored !== undefined && !(await isPassword(stored, from))) {
+  if (stored !== undefined && !(await isPassword(stored, from, outside.passwordCost))) {
     throw badRequest('The old password is not the current one.');
   }
   const [password] = await Promise.all([
-    newPassword(to, [email, fullName], outside.now()),
+    newPassword(outside, to, [email, fullName]),
     forgetAttempts(outside, realm, 'sign-in to an account', folded(email)),
   ]);
   return password;
