@@ -140,6 +140,7 @@ const messageEvents = {
   }),
   ...events('typing', { start: typing, stop: typing }),
   ...events('typing_edit_message', { start: typingEdit, stop: typingEdit }),
+  ...event('muted_topics', { muted_topics: z.array(z.tuple([z.string(), z.string(), z.int()])) }),
   ...event('user_topic', {
     stream_id: z.int(),
     topic_name: z.string(),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { handler as leave } from '../../functions/subscriptions/remove.ts';
 import { handler as mute } from '../../functions/topics/mute.ts';
 import { givenClient } from '../support/event-queue.ts';
 import { givenChannel } from '../support/given.ts';
@@ -20,6 +21,27 @@ describe('PATCH /users/me/subscriptions/muted_topics (companion facts 3.7)', () 
     const events = await client.poll();
     const policies = events.filter(({ type }) => type === 'user_topic');
     expect(policies.map((event) => event.visibility_policy)).toEqual([1, 0]);
+  });
+
+  it('gives a client that asked for muted topics only the whole list of them', async () => {
+    const realm = await newRealm();
+    const { member, owner } = realm.people;
+    const { general } = realm.channels;
+    const secret = await givenChannel(realm, { isPrivate: true, name: 'secret' }, [member, owner]);
+    const event_types = ['muted_topics'];
+    const older = await givenClient(realm, member, { event_types, client_capabilities: {} });
+    const newer = await givenClient(realm, member, { event_types: ['muted_topics', 'user_topic'] });
+    const set = async (topic: string, op: string, stream_id = general) =>
+      expect((await realm.call(mute, member, { topic, op, stream_id })).status).toBe(200);
+    await set('Tea', 'add');
+    await set('', 'add', secret.channelId);
+    const lists = async () => (await older.poll()).map(({ muted_topics }) => muted_topics);
+    const tea = ['general', 'Tea', expect.any(Number)];
+    expect((await lists()).at(-1)?.toSorted()).toEqual([tea, ['secret', 'general chat', expect.any(Number)]]);
+    await set('tea', 'remove');
+    expect((await realm.call(leave, member, { subscriptions: ['secret'] })).status).toBe(200);
+    expect(await lists()).toEqual([[]]);
+    expect((await newer.poll()).map(({ type }) => type)).toEqual(['user_topic', 'user_topic', 'user_topic']);
   });
 
   it('bad input and channels that the caller cannot read are refused', async () => {

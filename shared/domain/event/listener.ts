@@ -22,7 +22,7 @@ import { settingsOf, type User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import { type FlagSnapshot, loadFlagSnapshot } from './expansion.ts';
 import { isTyping, recipientIdsIn, typistIn } from './object.ts';
-import { accessQueue, type EventQueue, loadQueue } from './queue.ts';
+import { accessQueue, type EventQueue, loadQueue, wantsMutedTopics } from './queue.ts';
 
 /** An event queue and its owner, whose permissions are read again whenever there may be an event to return. */
 export interface Listener {
@@ -49,7 +49,9 @@ export function mayConcern({ outside, queue, userId, unheard }: Listener, entry:
   const type = entry.kind === 'message' ? 'message' : entry.payload.type;
   // Whatever the client wants to hear, its key is checked again.
   const isKeyChange = type === CREDENTIALS_CHANGED;
-  if (!isKeyChange && queue.eventTypes?.includes(type) === false) return false;
+  const isWanted =
+    queue.eventTypes?.includes(type) !== false || (type === 'user_topic' && wantsMutedTopics(queue));
+  if (!isKeyChange && !isWanted) return false;
   if (entry.kind === 'message') {
     if (entry.channelId !== undefined && unheard?.has(entry.channelId)) return entry.senderId === userId;
     return entry.people === undefined || entry.people.includes(userId);

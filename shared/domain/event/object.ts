@@ -47,14 +47,15 @@ export const messagePayload = (
 });
 
 /**
- * Merges two deletions in the same conversation into one event with the id of the second, for clients that accept
- * lists. Undefined if they cannot be merged.
+ * Merges two deletions in the same conversation into one event with the id of the second, and with message ids in ascending
+ * order (companion facts 4.5), for clients that accept lists. Undefined if they cannot be merged.
  */
 export function deletionOfBoth(first: WireEvent | undefined, second: WireEvent): WireEvent | undefined {
   if (first === undefined || !isListOfDeleted(first) || !isListOfDeleted(second)) return undefined;
   const { id, message_ids, ...rest } = second;
   const isSame = Object.entries(rest).every(([field, value]) => first[field] === value);
-  return isSame ? { ...second, message_ids: [...first.message_ids, ...message_ids] } : undefined;
+  if (!isSame) return undefined;
+  return { ...second, message_ids: [...first.message_ids, ...message_ids].sort((a, b) => a - b) };
 }
 
 const isListOfDeleted = (

@@ -41,6 +41,13 @@ export interface QueueOptions {
   readonly capabilities: readonly Capability[];
 }
 
+/**
+ * Whether the client gets the list of muted topics in place of `user_topic` events, as before there were other policies
+ * (companion facts 3.7): it asked for the one type and not for the other.
+ */
+export const wantsMutedTopics = ({ eventTypes = [] }: Pick<QueueOptions, 'eventTypes'>): boolean =>
+  eventTypes.includes('muted_topics') && !eventTypes.includes('user_topic');
+
 /** At the time `at` (ms) a poll found the end of the log at `head`: later entries are younger than that. */
 interface Mark {
   readonly head: number;

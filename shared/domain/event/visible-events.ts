@@ -30,6 +30,7 @@ import {
   type Sight,
   userIdIn,
 } from './listener.ts';
+import { mutedTopicsPayload } from './muted-topics.ts';
 import { matchesNarrow } from './narrow.ts';
 import {
   deletionOfBoth,
@@ -39,7 +40,7 @@ import {
   type WireEvent,
   withoutHiddenRecipients,
 } from './object.ts';
-import type { EventQueue } from './queue.ts';
+import { type EventQueue, wantsMutedTopics } from './queue.ts';
 
 /** Size (bytes) at which a reply is full: a function's reply is limited to 6 MB. */
 const MAX_BYTES = 1_000_000;
@@ -115,6 +116,8 @@ async function otherEvent(
   const { queue, hidden } = sight;
   if (entry.payload.type === CREDENTIALS_CHANGED) return undefined;
   if (!isVisible(sight, entry)) return undefined;
+  if (entry.payload.type === 'user_topic' && wantsMutedTopics(queue))
+    return eventOf(await mutedTopicsPayload(outside.table, sight.caller, queue), entry.seq, queue);
   const about = userIdIn(entry.payload);
   const isHidden = about !== undefined && hidden.has(about);
   const payload = isHidden

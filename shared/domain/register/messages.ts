@@ -1,6 +1,6 @@
 import { traceOf } from '../../kernel/errors.ts';
 import { loadHeads } from '../../model/message/load.ts';
-import { type UserTopic, visibility } from '../../model/message/user-topic.ts';
+import { mutedTopics, type UserTopic, visibility } from '../../model/message/user-topic.ts';
 import { EMPTY_TOPIC_NAME } from '../../model/realm/realm.ts';
 import { loadUnread, unreadObject } from '../flags/unread.ts';
 import { loadVisibleChannels } from './channels.ts';
@@ -40,14 +40,7 @@ async function mutedTopicsSection(context: StateContext): Promise<object> {
   if (context.types?.has('user_topic')) return {};
   const [policies, channels] = await Promise.all([loadPolicies(context), loadVisibleChannels(context)]);
   const names = new Map(channels.map(({ channel }) => [channel.channelId, channel.name]));
-  return {
-    muted_topics: policies.flatMap(({ channelId, topic, policy, updated }) => {
-      const name = names.get(channelId);
-      return policy === visibility.muted && name !== undefined
-        ? [[name, nameOf(topic, context), updated]]
-        : [];
-    }),
-  };
+  return { muted_topics: mutedTopics(policies, names, context.capabilities.includes('empty_topic_name')) };
 }
 
 /** The direct conversations of the caller, each with its newest message. */

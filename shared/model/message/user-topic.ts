@@ -9,6 +9,7 @@ import type { Table } from '../../table/table.ts';
 import type { Condition, Write } from '../../table/write.ts';
 import { accessContent, type ChannelWithSubscription, loadChannel } from '../channel/access.ts';
 import type { Standing } from '../permission/permission.ts';
+import { EMPTY_TOPIC_NAME } from '../realm/realm.ts';
 import type { Caller } from '../user/caller.ts';
 import type { UserSettings } from '../user/user.ts';
 
@@ -121,6 +122,24 @@ function policyWrites(
       : { put: inverse, item: { userId, policy }, ...guard },
   ];
 }
+
+/**
+ * The muted topics among these, each with the name of its channel and its time, as clients knew them before there were other
+ * policies (wire facts 14.5).
+ *
+ * @param names of the channels that the user can see
+ * @param emptyTopicName whether the client can handle the empty topic
+ */
+export const mutedTopics = (
+  policies: readonly UserTopic[],
+  names: ReadonlyMap<number, string>,
+  emptyTopicName: boolean,
+): [string, string, number][] =>
+  policies.flatMap(({ channelId, topic, policy, updated }) => {
+    const name = names.get(channelId);
+    if (policy !== visibility.muted || name === undefined) return [];
+    return [[name, topic === '' && !emptyTopicName ? EMPTY_TOPIC_NAME : topic, updated]];
+  });
 
 /** The key of a policy under its user. */
 export const userTopicKey = (
