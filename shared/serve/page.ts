@@ -40,7 +40,8 @@ type Headers = Readonly<Record<string, string>>;
 export const showPage = (page: Page, status = 200, headers: Headers = {}): BrowserReply =>
   new BrowserReply({
     statusCode: status,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers },
+    // Pages about files are shown by handlers that have other headers.
+    headers: { ...HEADERS, 'Content-Type': 'text/html; charset=utf-8', ...headers },
     body: documentOf(page),
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { handler as createLink } from '../../functions/files/createTemporaryLink.ts';
 import { handler as download } from '../../functions/files/download.ts';
 import { handler as getTemporary } from '../../functions/files/getTemporary.ts';
+import { POLICY } from '../../shared/pages/style.ts';
 import { prefersPicture } from '../../shared/serve/stored-file.ts';
 import { gotten, linkTo, note, uploaded } from '../support/files.ts';
 import { sent } from '../support/messages.ts';
@@ -71,6 +72,8 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
         'text/html; charset=utf-8',
         'Accept',
       ]);
+      // Otherwise a browser shows the page without its style.
+      expect(page.headers['Content-Security-Policy']).toBe(POLICY);
       const image = await gotten(realm, member, missing, { headers: { accept: IMAGE } });
       expect([image.status, image.headers['Content-Type']]).toEqual([404, 'image/png']);
       expect((await sharp(image.bytes).metadata()).format).toBe('png');

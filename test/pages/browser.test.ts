@@ -340,6 +340,22 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_
       await operations.nth(1).locator('.opblock-summary-control').click();
       await page.getByText('Try it out').waitFor();
     }));
+
+  it('shows the reference in dark where the system is dark, and on a narrow screen', () =>
+    withWindow(
+      async (page) => {
+        await page.goto(`${service.address}/api/`);
+        await page.locator('.opblock-tag').first().waitFor({ timeout: 30_000 });
+        const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+        expect(await ground()).toBe('rgb(28, 32, 34)');
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+        await page.emulateMedia({ colorScheme: 'light' });
+        await expect.poll(ground).toBe('rgba(0, 0, 0, 0)');
+      },
+      { colorScheme: 'dark', viewport: { width: 340, height: 700 } },
+    ));
 });
 
 function credentialsIn(text: string) {

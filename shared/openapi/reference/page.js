@@ -1,6 +1,12 @@
 /* global SwaggerUIBundle */
 // Shows the API's own description of itself. Nothing here is kept, and nobody else is asked for anything.
 
+/** The renderer has dark colors under this class, and leaves it to the page when to show them. */
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+const followDarkness = () => document.documentElement.classList.toggle('dark-mode', darkness.matches);
+followDarkness();
+darkness.addEventListener('change', followDarkness);
+
 const JSON_TEXT = 'application/json';
 
 /** JSON travels as text: so it is typed in here, and so it is sent. */
