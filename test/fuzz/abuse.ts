@@ -154,8 +154,15 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
   return { what: `${endpoint.id} ${answer.statusCode}`, fault, request, reply };
 }
 
-/** Whether the declaration lets them in. */
-function suits({ role, isBot }: Actor, { access }: Endpoint): boolean {
+/** Endpoints that refuse people by a rule of their own. */
+const FOR_BOTS: ReadonlySet<string> = new Set([
+  'bots.getStorage',
+  'bots.updateStorage',
+  'bots.removeStorage',
+]);
+
+/** Whether the endpoint lets them in. */
+function suits({ role, isBot }: Actor, { id, access }: Endpoint): boolean {
   switch (access) {
     case 'owner':
       return role === roles.owner;
@@ -168,6 +175,7 @@ function suits({ role, isBot }: Actor, { access }: Endpoint): boolean {
     case 'person':
       return !isBot && role < roles.guest;
     case 'user':
+      return isBot || !FOR_BOTS.has(id);
     case 'anyone':
       return true;
   }

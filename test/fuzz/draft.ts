@@ -1,12 +1,31 @@
 import fc from 'fast-check';
 
+/** The password of one person in each organization. */
+export const PASSWORD = 'twelve grey herons';
+
+/** Lists of what the caller has: devices, files, messages that they reacted to with a smile, and so on. */
+export const ownPools = [
+  'ownDeviceId',
+  'ownFileId',
+  'smiledId',
+  'ownDraftId',
+  'ownSnippetId',
+  'ownScheduledId',
+  'ownReminderId',
+  'ownMutedId',
+  'ownKeyId',
+] as const;
+
 /** Lists of what there is in an organization, from which a request takes. */
 export const poolNames = [
   'userId',
   'botId',
   'email',
+  'passwordEmail',
   'fullName',
   'channelId',
+  // The two channels that all callers are in.
+  'homeId',
   'channelName',
   'topic',
   'messageId',
@@ -33,12 +52,16 @@ export const poolNames = [
   'fileName',
   'linkSecret',
   'linkName',
-  // What the caller has: a device, a file, a message that they reacted to with a smile.
-  'ownDeviceId',
-  'ownFileId',
-  'smiledId',
+  'linkifierId',
+  'linkifierOrder',
+  'playgroundId',
+  'defaultGroupId',
+  'inviteId',
+  'joinLinkId',
+  ...ownPools,
 ] as const;
 
+export type OwnPool = (typeof ownPools)[number];
 export type PoolName = (typeof poolNames)[number];
 export type Pools = Readonly<Record<PoolName, readonly (string | number | readonly number[])[]>>;
 

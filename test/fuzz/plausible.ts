@@ -106,6 +106,11 @@ const fieldValue: Arbitrary = fc.oneof(
 );
 export const description: Arbitrary = fc.oneof(name, hostileMarkdown);
 
+/** Views that every client has, and two that need a name. */
+export const fragment: Arbitrary = fc.constantFrom<Draft[]>(
+  ...['inbox', 'recent', 'narrow/is/starred', 'narrow/is/alerted', 'narrow/x'],
+);
+
 /** What a parameter, or a field in one, of this name is usually given. */
 const byName: Readonly<Record<string, Arbitrary>> = {
   to: fc.oneof(channelName, pick('channelId'), listOf(userId), listOf(pick('email')), userId),
@@ -138,6 +143,7 @@ const byName: Readonly<Record<string, Arbitrary>> = {
   user,
   user_id: userId,
   user_ids: listOf(userId),
+  muted_user_id: userId,
   sender_id: userId,
   bot_id: mostly(pick('botId'), userId),
   email: fc.oneof(
@@ -167,6 +173,18 @@ const byName: Readonly<Record<string, Arbitrary>> = {
     ...['inherit', 'allow_empty_topic', 'disable_empty_topic', 'empty_topic_only', 'x'],
   ),
   field_id: mostly(pick('fieldId')),
+  filter_id: mostly(pick('linkifierId')),
+  playground_id: mostly(pick('playgroundId')),
+  group_id: mostly(pick('defaultGroupId')),
+  invite_id: mostly(pick('inviteId')),
+  draft_id: mostly(pick('ownDraftId')),
+  saved_snippet_id: mostly(pick('ownSnippetId')),
+  scheduled_message_id: mostly(pick('ownScheduledId')),
+  reminder_id: mostly(pick('ownReminderId')),
+  scheduled_delivery_timestamp: mostly(fc.integer({ min: 2_000_000_000, max: 2_000_000_100 })),
+  fragment: mostly(fragment, name),
+  stream_ids: listOf(pick('channelId')),
+  stream_names: listOf(channelName),
   id: fc.oneof(pick('fieldId'), id),
   field_type: fc.integer({ min: 0, max: 9 }),
   value: fieldValue,
@@ -191,9 +209,15 @@ const byName: Readonly<Record<string, Arbitrary>> = {
 /** The same where one endpoint means something else by a name. */
 const byEndpoint: Readonly<Record<string, Readonly<Record<string, Arbitrary>>>> = {
   'users.getStatus': { user: userId },
+  'users.setStatusOf': { user: userId },
+  'users.isSubscribed': { user: userId },
+  'users.listChannels': { user: userId },
   'subscriptions.remove': { subscriptions: listOf(channelName) },
   'channelFolders.reorder': { order: listOf(pick('folderId')) },
   'profileFields.reorder': { order: listOf(pick('fieldId')) },
+  'linkifiers.reorder': { ordered_linkifier_ids: pick('linkifierOrder') },
+  'invites.revokeLink': { invite_id: mostly(pick('joinLinkId')) },
+  'users.unmute': { muted_user_id: mostly(pick('ownMutedId')) },
   'userGroups.updateMembers': { add: listOf(userId), delete: listOf(userId) },
   'userGroups.updateSubgroups': { add: listOf(groupId), delete: listOf(groupId) },
 };

@@ -1,7 +1,18 @@
 import fc from 'fast-check';
 import { hostileText as hostileMarkdown } from '../support/hostile-text.ts';
-import { type Draft, Pick, type PoolName, pick } from './draft.ts';
-import { channelName, listOf, mostly, name, narrow, oneMessage, topic, userId } from './plausible.ts';
+import { type Draft, PASSWORD, Pick, type PoolName, pick } from './draft.ts';
+import {
+  channelName,
+  description,
+  fragment,
+  listOf,
+  mostly,
+  name,
+  narrow,
+  oneMessage,
+  topic,
+  userId,
+} from './plausible.ts';
 
 type Fields = (readonly [string, Draft])[];
 
@@ -67,7 +78,38 @@ const pushToken = {
   bouncer_public_key: word('key-of-the-relay'),
   encrypted_push_registration: name,
 };
+/** The token of an older telephone; few, so that one to be removed is there. */
+const deviceToken = word('YXBwbGU=', 'cGVhcg==');
 const provider = word('zoom', 'webex');
+
+/** One of a few, so that some are there already. */
+const numbered = (text: (n: number) => string): fc.Arbitrary<Draft> => fc.nat(60).map(text);
+
+const draft: fc.Arbitrary<Draft> = fc.oneof(
+  fc.record({ type: word('stream'), to: fc.tuple(pick('channelId')), topic, content }),
+  fc.record({ type: word('private'), to: listOf(userId), topic: word(''), content }),
+  fc.record({ type: word(''), to: word([]), topic: word(''), content, timestamp: fc.nat(2_000_000_000) }),
+);
+/** Soon enough that the clock gets there, or later. */
+const inFuture = mostly(fc.integer({ min: 2_000_000_000, max: 2_000_000_100 }));
+const linkifier = {
+  pattern: numbered((n) => `#${n}-(?P<id>[0-9]+)`),
+  url_template: word('https://a.example/{id}'),
+};
+const linkifierMore = {
+  alternative_url_templates: word(['https://b.example/{id}'], []),
+  example_input: word(''),
+};
+const vote = word(
+  '{"type":"vote","key":"canned,0","vote":1}',
+  '{"type":"new_option","idx":1,"option":"rice"}',
+  '{"type":"new_task","key":1,"task":"bread","desc":"","completed":false}',
+  '[]',
+);
+const subscriptionChange = fc.oneof(
+  together({ stream_id: pick('homeId'), property: word('is_muted', 'pin_to_top'), value: fc.boolean() }),
+  together({ stream_id: pick('homeId'), property: word('color'), value: word('#76ce90', 'red') }),
+);
 
 const reaction = fc
   .tuple(oneMessage, fc.oneof(fc.constantFrom(...emoji), together({ emoji_name: pick('emojiName') })))
@@ -150,14 +192,7 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
   'submessages.add': together({
     message_id: mostly(pick('pollId'), oneMessage),
     msg_type: word('widget'),
-    content: fc.oneof(
-      word(
-        '{"type":"vote","key":"canned,0","vote":1}',
-        '{"type":"new_option","idx":1,"option":"rice"}',
-        '[]',
-      ),
-      name,
-    ),
+    content: fc.oneof(vote, name),
   }),
   'files.get': fileAddress(),
   'files.download': fileAddress(),
@@ -169,5 +204,68 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
   'files.getTemporary': partsOf({ secret: 'linkSecret', filename: 'linkName' }),
   'files.remove': together({ attachment_id: mostly(pick('ownFileId')) }),
   'emoji.image': together({ realm: pick('realmId'), file: pick('file') }),
+  'drafts.create': together({ drafts: oneOf(draft) }),
+  'drafts.replace': together({ draft_id: pick('ownDraftId'), draft }),
+  'scheduledMessages.create': fc.oneof(
+    together({
+      ...{ type: word('channel', 'stream'), to: pick('channelId') },
+      ...{ topic, content, scheduled_delivery_timestamp: inFuture },
+    }),
+    together({
+      ...{ type: word('direct', 'private'), to: oneOf(userId) },
+      ...{ content, scheduled_delivery_timestamp: inFuture },
+    }),
+  ),
+  'scheduledMessages.update': fc.oneof(
+    together({ scheduled_message_id: pick('ownScheduledId'), content }),
+    together({
+      ...{ scheduled_message_id: pick('ownScheduledId'), type: word('channel') },
+      ...{ to: pick('channelId'), topic },
+    }),
+  ),
+  'navigationViews.add': fc.oneof(
+    together({ fragment: word('inbox', 'recent', 'narrow/is/starred'), is_pinned: fc.boolean() }),
+    together({ fragment: word('narrow/is/alerted', 'narrow/x'), is_pinned: fc.boolean(), name }),
+  ),
+  'navigationViews.update': together({ fragment, is_pinned: fc.boolean() }),
+  'linkifiers.create': together(linkifier, linkifierMore),
+  'linkifiers.update': together({ filter_id: pick('linkifierId'), ...linkifier }, linkifierMore),
+  'playgrounds.create': together({
+    ...{ name, pygments_language: word('Rust', 'C++', 'Python 3') },
+    url_template: word('https://a.example/?code={code}', 'https://a.example/'),
+  }),
+  'defaultChannelGroups.create': together({
+    ...{ group_name: name, description },
+    stream_names: listOf(channelName, 2),
+  }),
+  'defaultChannelGroups.update': together(
+    { group_id: pick('defaultGroupId'), new_description: description },
+    { new_group_name: name },
+  ),
+  'invites.create': together({
+    invitee_emails: numbered((n) => `guest${n}@example.com`),
+    stream_ids: listOf(pick('channelId'), 1),
+  }),
+  'invites.createLink': together({}, { stream_ids: listOf(pick('channelId'), 1) }),
+  'subscriptions.change': together(
+    { add: oneOf(fc.record({ name })) },
+    { delete: listOf(word('general', 'random'), 1) },
+  ),
+  'subscriptions.setProperty': subscriptionChange,
+  'topics.mute': together({ topic, op: word('add', 'remove'), stream_id: pick('channelId') }),
+  'typing.send': fc.oneof(
+    together({ op: word('start', 'stop'), to: oneOf(userId) }),
+    together({ type: word('channel'), op: word('start'), stream_id: pick('channelId'), topic }),
+  ),
+  'users.setStatusOf': together({ user: userId, status_text: name }, { emoji_name: word('smile') }),
+  'messages.report': together({ message_id: oneMessage, report_type: word('spam', 'norms') }),
+  'signIn.fetchApiKey': together({ username: pick('passwordEmail'), password: word(PASSWORD) }),
+  'signIn.devFetchApiKey': together({ username: pick('email') }),
+  'apiKeys.revoke': together({ key: pick('ownKeyId') }),
+  'bots.updateStorage': together({ storage: fc.dictionary(fc.string({ maxLength: 3 }), name) }),
+  'push.addApnsToken': together({ token: deviceToken, appid: word('org.example.chat') }),
+  'push.removeApnsToken': together({ token: deviceToken }),
+  'push.addFcmToken': together({ token: deviceToken }),
+  'push.removeFcmToken': together({ token: deviceToken }),
   'exports.delete': together({ export_id: pick('exportId') }),
 };

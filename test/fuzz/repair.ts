@@ -18,6 +18,7 @@ const PERMISSIVE = {
   name_changes_disabled: false,
   avatar_changes_disabled: false,
   allow_message_editing: true,
+  enable_read_receipts: true,
   message_content_edit_limit_seconds: 'unlimited',
   message_content_delete_limit_seconds: 'unlimited',
   move_messages_within_stream_limit_seconds: 'unlimited',
@@ -53,8 +54,17 @@ export async function repair({ realm, keys }: Side, actors: readonly Actor[]): P
   }
   const { status, body } = await realm.call(updateRealm, as, PERMISSIVE);
   if (status !== 200) throw new Error(`the settings are as they were: ${body.msg}`);
+  await openReports(realm, as);
   const people = actors.filter(({ side }) => side.realm === realm).map(({ person }) => person.userId);
   await reopen(realm, as, [...new Set(people)]);
+}
+
+/** Reports of messages have somewhere to go, unless somebody has archived that channel. */
+async function openReports(realm: TestRealm, as: Person): Promise<void> {
+  await realm.call(addSubscriptions, as, { subscriptions: [{ name: 'reports' }], invite_only: true });
+  const reports = await realm.outside.table.get('channelName', { realm: realm.realm, name: 'reports' });
+  if (reports !== undefined)
+    await realm.call(updateRealm, as, { moderation_request_channel_id: reports.channelId });
 }
 
 /** The two channels in which most of it happens stay what they were: in use, public, with all callers in them. */

@@ -119,6 +119,10 @@ export function requestsTo(endpoint: Endpoint): fc.Arbitrary<RequestDraft> {
   });
 }
 
+/** The names of what stands in the path; the last one may take the rest of it. */
+const variablesOf = ({ path }: Endpoint): string[] =>
+  [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => name);
+
 type FieldDraft = readonly [string, Draft];
 
 /**
@@ -134,7 +138,7 @@ function fieldsOf(endpoint: Endpoint): fc.Arbitrary<readonly FieldDraft[]> {
       )
       .map((value) => [name, value] as const);
   const isNeeded = ([name, { required }]: readonly [string, Parameter]): boolean =>
-    required || name === 'dont_block' || endpoint.path.includes(`{${name}}`);
+    required || name === 'dont_block' || variablesOf(endpoint).includes(name);
   const all = Object.entries(endpoint.parameters);
   const needed = all.filter(isNeeded).map(field);
   const others = all.filter((one) => !isNeeded(one));
@@ -178,7 +182,7 @@ export function written(
   const fields = draft.fields.map(
     ([name, value]) => [name, travelling(resolved(value, own, foreign))] as const,
   );
-  const variables = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const variables = variablesOf(endpoint);
   const inPath = variables.map((name) => {
     const value = fields.find(([field]) => field === name)?.[1] ?? '0';
     return [name, draft.path ?? encodeURIComponent(value.toWellFormed())] as const;

@@ -6,15 +6,20 @@ import { handler as register } from '../../functions/events/register.ts';
 import { handler as uploadFile } from '../../functions/files/upload.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { handler as createField } from '../../functions/profileFields/create.ts';
+import { handler as updateSettings } from '../../functions/settings/update.ts';
 import { handler as createGroup } from '../../functions/userGroups/create.ts';
 import { eventIdOf } from '../../shared/domain/event/queue.ts';
 import { loadExports } from '../../shared/domain/export/realm-export.ts';
 import { loadOwnFiles, type StoredFile } from '../../shared/domain/files/file.ts';
 import { loadProfileFields } from '../../shared/domain/profile/field.ts';
+import { loadPlaygrounds } from '../../shared/domain/realm-edit/playgrounds.ts';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operatorSettingNames } from '../../shared/endpoints/operator-setting.ts';
 import { workers } from '../../shared/endpoints/workers.ts';
+import { loadDefaultGroups } from '../../shared/model/channel/default-groups.ts';
 import { type Role, roles } from '../../shared/model/permission/permission.ts';
+import { loadLinkifiers } from '../../shared/model/realm/linkifiers.ts';
+import { isMultiuse } from '../../shared/model/user/invitation.ts';
 import { indexes } from '../../shared/table/keys.ts';
 import { type Provider, startProvider } from '../support/call-provider.ts';
 import { givenUser } from '../support/given.ts';
@@ -22,7 +27,7 @@ import { picture } from '../support/pictures.ts';
 import { type FakeRelay, startRelay } from '../support/push-relay.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 import { type Work, workOf } from '../support/work-queue.ts';
-import type { Pools } from './draft.ts';
+import { type OwnPool, ownPools, PASSWORD, type Pools } from './draft.ts';
 import { type Hidden, hide, newMark, type Secret } from './secrets.ts';
 
 /** Somebody who calls, in one of the organizations. */
@@ -40,17 +45,20 @@ export interface Side {
   readonly hidden: Hidden;
   /** Stands in names of this organization, which requests of the other one use too. */
   readonly label: string;
+  /** Somebody who signs in with `PASSWORD`. */
+  readonly withPassword: Person;
   /** Keys of everybody who has one, by user. */
   readonly keys: Map<number, string>;
   /** The queues of workers, by name. */
   readonly work: ReadonlyMap<string, Work>;
   /** Queues that were registered, newest last. */
   readonly queues: string[];
-  /** What those who call have, by user: devices that were registered, messages that they reacted to with a smile. */
-  readonly devices: Map<number, number[]>;
-  readonly smiles: Map<number, number[]>;
+  /** What those who call have, by user, newest last. */
+  readonly owned: Map<number, Partial<Record<OwnPool, readonly (number | string)[]>>>;
   /** States that were given to providers of video calls, newest last, with what the browser keeps meanwhile. */
   readonly consents: Map<string, string>;
+  /** Polls and to-do lists, newest last. */
+  readonly polls: Set<number>;
   /** Temporary addresses of files, newest last. */
   readonly links: string[];
   /** The files of those who call. */
@@ -72,7 +80,7 @@ export interface World {
 /** Two organizations with some content, and people who call. */
 export async function newWorld(): Promise<World> {
   const [provider, relay] = [await startProvider(), await startRelay()];
-  const services = servicesAt(provider, relay);
+  const services = { ...servicesAt(provider, relay), DEVELOPMENT_SIGN_IN: 'true' };
   const [first, second] = [await newSide(services), await newSide(services)];
   const actors = [...actorsOf(first), ...actorsOf(first), ...actorsOf(second).slice(0, 2)];
   const secrets = [...first.hidden.secrets, ...second.hidden.secrets];
@@ -98,20 +106,19 @@ const actorsOf = (side: Side): Actor[] =>
 /** Other people's services: one address for each setting that wants one, at which nobody answers unless said. */
 const servicesAt = (provider?: Provider, relay?: FakeRelay): Record<string, string> => {
   const nobody = 'http://127.0.0.1:9';
-  return Object.fromEntries(
-    operatorSettingNames
-      .filter((name) => /_(URL|ID)$/.test(name))
-      .map((name) => {
-        if (!name.endsWith('_URL')) return [name, 'abuse'];
-        return [name, (name.startsWith('PUSH') ? relay : provider)?.address ?? nobody];
-      }),
-  );
+  const addresses = operatorSettingNames
+    .filter((name) => /_(URL|ID)$/.test(name))
+    .map((name) => {
+      if (!name.endsWith('_URL')) return [name, 'abuse'];
+      return [name, (name.startsWith('PUSH') ? relay : provider)?.address ?? nobody];
+    });
+  return Object.fromEntries(addresses);
 };
 
 /** What nobody has at first. */
 const nothingYet = () => ({
-  devices: new Map(),
-  smiles: new Map(),
+  owned: new Map(),
+  polls: new Set<number>(),
   consents: new Map(),
   links: [],
   files: [],
@@ -133,7 +140,10 @@ export async function newSide(services = servicesAt()): Promise<Side> {
   const somebody = await fill(realm, label, hidden.inside);
   const known = [...Object.values(realm.people), ...hidden.hermits, somebody];
   const keys = new Map(known.map(({ userId, apiKey }) => [userId, apiKey]));
-  const side: Side = { realm, hidden, label, keys, queues: [], pools: {} as Pools, work, ...nothingYet() };
+  const side: Side = {
+    ...{ realm, hidden, label, keys, work, withPassword: somebody },
+    ...{ queues: [], pools: {} as Pools, ...nothingYet() },
+  };
   const { body } = await realm.call(register, realm.people.member, {});
   side.queues.push(body.queue_id);
   await refresh(side);
@@ -168,6 +178,7 @@ async function fill(realm: TestRealm, label: string, mark: string): Promise<Pers
     );
   }
   await done(realm.call(uploadFile, member, {}, { files }));
+  await done(realm.call(updateSettings, somebody, { new_password: PASSWORD }));
   const poll = { type: 'channel', to: 'general', topic: 't0', content: '/poll Lunch?\nsoup\nbread' };
   await done(realm.call(send, member, poll));
   return somebody;
@@ -175,7 +186,7 @@ async function fill(realm: TestRealm, label: string, mark: string): Promise<Pers
 
 /** Looks into the table for what there is now. Newest first, and of what is much only that. */
 export async function refresh(side: Side): Promise<void> {
-  const { realm, hidden, queues, devices, consents } = side;
+  const { realm, hidden, queues, owned, consents } = side;
   const { table } = realm.outside;
   const at = { realm: realm.realm };
   const some = { descending: true, limit: 60 };
@@ -192,6 +203,13 @@ export async function refresh(side: Side): Promise<void> {
     loadExports(table, realm.realm),
     Promise.all(people.map(({ userId }) => loadOwnFiles(table, realm.realm, userId))),
   ]);
+  const [linkifiers, playgrounds, defaultGroups, invitations] = await Promise.all([
+    loadLinkifiers(table, realm.realm),
+    loadPlaygrounds(table, realm.realm),
+    loadDefaultGroups(table, realm.realm),
+    table.all('invitation', at, some),
+  ]);
+  for (const slot of slots.toReversed()) if (slot.kind === 'message' && slot.widget) side.polls.add(slot.seq);
   side.files = files.flatMap((own) => own.slice(-5));
   const addresses = side.files.map(({ pathId }) => pathId.split('/'));
   const links = side.links.slice(-5).map((url) => url.split('/'));
@@ -213,6 +231,8 @@ export async function refresh(side: Side): Promise<void> {
       ...channels.slice(0, 15).map(({ channelId }) => channelId),
       ...hidden.channelIds,
     ],
+    homeId: Object.values(realm.channels),
+    passwordEmail: [side.withPassword.email],
     channelName: ['general', 'random', ...channels.slice(0, 15).map(({ name }) => name), ...hidden.names],
     topic: [...new Set(topics), ...hidden.topics, 't0'],
     messageId: [...messages.map(({ sk }) => Number(sk)), ...hidden.messageIds],
@@ -225,36 +245,44 @@ export async function refresh(side: Side): Promise<void> {
     emojiName: emoji.slice(0, 15).map(({ name }) => name),
     emojiId: emoji.slice(0, 15).map(({ emojiId }) => `${emojiId}`),
     queueId: queues.slice(-20),
-    deviceId: [...devices.values()].flatMap((ids) => ids.slice(-1)),
+    deviceId: [...owned.values()].flatMap(({ ownDeviceId = [] }) => ownDeviceId.slice(-1)),
     domain: [`${side.label}.example.com`, 'example.com'],
     file: emoji.slice(0, 5).map(({ sourceUrl }) => `emoji/images/${sourceUrl.split('/').at(-1)}`),
     realmId: [realm.realm],
     exportId: exports.map(({ exportId }) => exportId),
     callState: [...consents.keys()].slice(-3),
     folderOrder: [folderIds, folderIds.toReversed()],
-    pollId: slots.flatMap((slot) => (slot.kind === 'message' && slot.widget ? [slot.seq] : [])),
+    pollId: [...side.polls].slice(-5),
     fileLink: side.files.map(({ pathId }) => `[a file](/user_uploads/${pathId})`),
     fileShard: addresses.map(([, shard = '']) => shard),
     fileToken: addresses.map(([, , token = '']) => token),
     fileName: addresses.map((parts) => parts.at(-1) ?? ''),
     linkSecret: links.map((parts) => parts.at(-2) ?? ''),
     linkName: links.map((parts) => parts.at(-1) ?? ''),
-    ownDeviceId: [],
-    ownFileId: [],
-    smiledId: [],
+    linkifierId: linkifiers.list.map(({ id }) => id),
+    linkifierOrder: [linkifiers.list.map(({ id }) => id).toReversed()],
+    playgroundId: playgrounds.list.map(({ id }) => id),
+    defaultGroupId: defaultGroups.list.map(({ id }) => id),
+    inviteId: invitations.filter((each) => !isMultiuse(each)).map(({ inviteId }) => inviteId),
+    joinLinkId: invitations.filter(isMultiuse).map(({ inviteId }) => inviteId),
+    ...nothingOwned,
   };
   side.pools = pools;
 }
 
-/** The same for somebody who calls, with what is theirs. */
-export const poolsOf = ({ side, person }: Actor): Pools => ({
-  ...side.pools,
-  ownFileId: side.files.flatMap(({ ownerId, attachmentId }) =>
-    ownerId === person.userId ? [attachmentId] : [],
-  ),
-  ownDeviceId: side.devices.get(person.userId)?.slice(-1) ?? [],
-  smiledId: side.smiles.get(person.userId)?.slice(-3) ?? [],
-});
+const nothingOwned = Object.fromEntries(ownPools.map((pool) => [pool, []])) as unknown as Record<OwnPool, []>;
+
+/** The same for somebody who calls, with what is theirs: the newest of it, as what is older may be gone. */
+export const poolsOf = ({ side, person }: Actor): Pools => {
+  const theirs = Object.entries(side.owned.get(person.userId) ?? {});
+  return {
+    ...side.pools,
+    ownFileId: side.files.flatMap(({ ownerId, attachmentId }) =>
+      ownerId === person.userId ? [attachmentId] : [],
+    ),
+    ...Object.fromEntries(theirs.map(([pool, ids]) => [pool, ids.slice(-3)])),
+  };
+};
 
 /** The newest messages of a channel. */
 async function messagesOf({ realm, outside }: TestRealm, channelId: number) {
