@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { AssetHashType, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import type { Needs } from '../shared/endpoints/endpoint.ts';
+import { type Needs, summaryOf } from '../shared/endpoints/endpoint.ts';
 import { CODE, NAMESPACE } from '../shared/kernel/outside.ts';
 import type { Bundle } from './build.ts';
 import { environment, type Resources } from './resources.ts';
@@ -54,7 +54,7 @@ export class DeclaredFunction extends Construct {
     const role = resources.roles.roleOf({ ...declaration, triggerGrants }, resources);
     this.lambda = new Lambda(this, 'Function', {
       functionName: this.name,
-      description: declaration.description,
+      description: summaryOf(declaration),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: 'index.handler',

@@ -23,21 +23,22 @@ export interface Target {
   readonly credentials: string;
 }
 
-/** A method that passes the request to an endpoint's function and returns its reply, both unchanged. */
+/**
+ * A method that passes the request to an endpoint's function and returns its reply, both unchanged. As in the templates of
+ * SAM, it says nothing of parameters and replies, which the gateway does not look at: a template has a million bytes.
+ */
 interface FunctionMethod {
-  readonly operationId: string;
-  readonly parameters?: readonly PathParameter[];
-  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly operationId?: string;
+  readonly responses: Readonly<Record<string, never>>;
   readonly 'x-amazon-apigateway-integration': Target & {
     readonly type: 'aws_proxy';
     readonly httpMethod: 'POST';
-    readonly passthroughBehavior: 'when_no_match';
   };
 }
 
 /** The methods of one path. */
 type PathItem = { readonly [M in Lowercase<Method | 'HEAD'>]?: FunctionMethod } & {
-  readonly options?: MockMethod & { readonly parameters?: readonly PathParameter[] };
+  readonly options?: MockMethod;
   readonly 'x-amazon-apigateway-any-method': MockMethod & { readonly parameters?: readonly PathParameter[] };
 };
 
@@ -45,7 +46,7 @@ type PathItem = { readonly [M in Lowercase<Method | 'HEAD'>]?: FunctionMethod } 
 const variablesOf = (path: string): string[] =>
   [...path.matchAll(/\{([^}+]+)\+?\}/g)].map((match) => match[1] ?? '');
 
-/** The variables of a path, as each of its methods declares them. */
+/** The variables of a path, as a method declares them that looks at them. */
 const parametersOf = (path: string): { readonly parameters?: readonly PathParameter[] } => {
   const parameters = variablesOf(path).map(
     (name): PathParameter => ({ name, in: 'path', required: true, schema: { type: 'string' } }),
@@ -86,15 +87,9 @@ const idsOf = (path: string, endpoints: readonly Endpoint[]): string[] =>
   );
 
 const functionMethod = (endpoint: Endpoint, method: string, target: Target): FunctionMethod => ({
-  operationId: method === endpoint.method ? endpoint.id : `${endpoint.id}.${method.toLowerCase()}`,
-  ...parametersOf(endpoint.gatewayPath),
-  responses: { 200: { description: 'Function' } },
-  'x-amazon-apigateway-integration': {
-    type: 'aws_proxy',
-    httpMethod: 'POST',
-    ...target,
-    passthroughBehavior: 'when_no_match',
-  },
+  ...(method === endpoint.method && { operationId: endpoint.id }),
+  responses: {},
+  'x-amazon-apigateway-integration': { type: 'aws_proxy', httpMethod: 'POST', ...target },
 });
 
 const pathItem = (
@@ -104,16 +99,15 @@ const pathItem = (
 ): PathItem => {
   const allowed = endpoints.flatMap(methodsOf).sort();
   const ids = idsOf(path, endpoints);
-  const parameters = parametersOf(path);
   return {
     ...Object.fromEntries(
       endpoints.flatMap((it) =>
         methodsOf(it).map((method) => [method.toLowerCase(), functionMethod(it, method, targetOf(it))]),
       ),
     ),
-    options: { ...parameters, ...options(allowed) },
+    options: options(allowed),
     'x-amazon-apigateway-any-method': {
-      ...parameters,
+      ...parametersOf(path),
       ...(endpoints.every(({ isPage }) => isPage) ? wrongPageMethod(allowed) : wrongMethod(allowed, ids)),
     },
   };

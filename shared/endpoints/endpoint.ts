@@ -93,7 +93,7 @@ interface Declaration<P extends Record<string, Parameter>, R> {
   readonly route: `${Method} /${string}`;
   /** Where its rules are defined: sections of the specification or of the wire facts, or a page of Zulip's. */
   readonly source: string;
-  /** For the reference page. The first clause is the summary. */
+  /** For the reference page. The first clause is the summary (`summaryOf`). */
   readonly description: string;
   readonly access: AllowedCallers;
   /** Incoming-webhook bots may call it too (wire facts 1.3). */
@@ -139,6 +139,10 @@ export interface Endpoint<P extends Record<string, Parameter> = Record<string, P
   readonly errors: readonly ErrorCode[];
   readonly needs: Needs;
 }
+
+/** What a description says in its first clause. */
+export const summaryOf = ({ description }: Pick<Endpoint, 'description'>): string =>
+  description.split(/[.;:](?=\s|$)/)[0] ?? '';
 
 /** The type of an endpoint's parsed parameters. */
 export type InputOf<E> = E extends Endpoint<infer P, unknown> ? Input<P> : never;

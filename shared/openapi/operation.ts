@@ -1,4 +1,4 @@
-import type { AllowedCallers, Endpoint } from '../endpoints/endpoint.ts';
+import { type AllowedCallers, type Endpoint, summaryOf } from '../endpoints/endpoint.ts';
 import { codesOf, errorExampleName, statusesOf } from './errors.ts';
 import { commandOf, exampleOf } from './examples.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
@@ -18,8 +18,8 @@ const JSON_TYPE = 'application/json';
 
 /** One endpoint as an operation of the document. */
 export function operationOf(endpoint: Endpoint): object {
-  const { id, description, source, access } = endpoint;
-  const [summary = ''] = description.split(/[.;:](?=\s|$)/);
+  const { id, source, access } = endpoint;
+  const summary = summaryOf(endpoint);
   return {
     operationId: id,
     tags: [areaOf(endpoint)],

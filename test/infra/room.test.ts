@@ -12,8 +12,7 @@ import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 
 const folder = await temporaryFolder();
 
-/** Bytes that CloudFormation takes of a template, and characters that IAM takes of a managed policy. */
-const templateLimit = 1_000_000;
+/** Characters that IAM takes of a managed policy. */
 const policyLimit = 6_144;
 
 /** Policies that one role takes, unless AWS raises it. */
@@ -74,7 +73,9 @@ describe('with as many endpoints as are planned', () => {
   ] as const)('the stack leaves room for what comes: %s, with %s set', (name, _, budget) => {
     expect(stacks[name].all('AWS::Lambda::Function').size).toBeGreaterThan(designBudgets.endpoints);
     expect(countOf(stacks[name])).toBeLessThanOrEqual(budget);
-    expect(statSync(join(folder, name, 'Parlance.template.json')).size).toBeLessThan(templateLimit);
+    expect(statSync(join(folder, name, 'Parlance.template.json')).size).toBeLessThan(
+      designBudgets.templateBytes,
+    );
   });
 
   test('the role of the gateway is not too large for IAM, however long the names of the stack and region are', () => {

@@ -11,7 +11,7 @@ const bundle = {
   directory: join(import.meta.dirname, '../infra/fixtures/functions/messages'),
   bytes: 1,
   hash: 'none',
-  code: 'none',
+  code: '0123456789ab',
 };
 
 /** Something for each function of the service, so that none has to be built where it is nothing what they hold. */
