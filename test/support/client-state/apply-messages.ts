@@ -128,6 +128,8 @@ export const applyMessages: Applying = {
   'typing_edit_message/start': () => {},
   'typing_edit_message/stop': () => {},
   user_topic: setPolicy,
+  // Only for clients that do not take the event above; the list follows from it here (`mutedTopicsOf`).
+  muted_topics: () => {},
 };
 
 /** Whether a topic says nothing: it is muted, or its channel is and the topic not unmuted or followed by itself. */
