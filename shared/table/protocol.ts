@@ -101,7 +101,12 @@ function readFields(bytes: Uint8Array): Record<string, unknown> | undefined {
  * the environment of Lambda (or the local cloud); the credential chain is left out of the bundle.
  */
 export function tableClient(environment: Readonly<Record<string, string | undefined>>): Send {
-  const client = new DynamoDBClient({ ...clientOptions(environment, 'DYNAMODB'), protocol: jsonProtocol });
+  const client = new DynamoDBClient({
+    ...clientOptions(environment, 'DYNAMODB'),
+    protocol: jsonProtocol,
+    // The chain of middlewares is put together once for each kind of command, and not for each command.
+    cacheMiddleware: true,
+  });
   return sendBy(client);
 }
 
