@@ -188,14 +188,27 @@ export function standingOf(
 export const isFullMember = (user: Pick<Person, 'dateJoined'>, waitingDays: number, now: number): boolean =>
   now - Date.parse(user.dateJoined) >= waitingDays * 86_400_000;
 
+type Edges = Iterable<readonly [parent: number, children: readonly number[]]>;
+
+/** The groups that contain each group directly. */
+function parentsIn(edges: Edges): ReadonlyMap<number, readonly number[]> {
+  const parents = new Map<number, number[]>();
+  for (const [parent, children] of edges) {
+    for (const child of children) {
+      const known = parents.get(child);
+      if (known === undefined) parents.set(child, [parent]);
+      else known.push(parent);
+    }
+  }
+  return parents;
+}
+
+const systemParents = parentsIn(systemSubgroups);
+
 /** These groups, and those that contain them at any depth. */
 export function withSupergroups(graph: GroupGraph, groups: readonly number[]): Set<number> {
-  const edges = Object.entries(graph.edges).map(([parent, children]) => [Number(parent), children] as const);
-  const pairs = [...systemSubgroups, ...edges].flatMap(([parent, children]) =>
-    children.map((child) => ({ child, parent })),
-  );
-  const byChild = Map.groupBy(pairs, ({ child }) => child);
-  return reachable(groups, (group) => (byChild.get(group) ?? []).map(({ parent }) => parent));
+  const named = parentsIn(Object.entries(graph.edges).map(([id, children]) => [Number(id), children]));
+  return reachable(groups, (group) => [...(systemParents.get(group) ?? []), ...(named.get(group) ?? [])]);
 }
 
 /** The direct subgroups of a group. */
