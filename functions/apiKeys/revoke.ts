@@ -1,8 +1,8 @@
 import { checkRevokeKey, doRevokeKey, ownKeys } from '../../shared/domain/account/api-key.ts';
 import { revokeApiKey } from '../../shared/endpoints/api-keys.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(revokeApiKey, {
+export const handler = serveByRole(revokeApiKey, {
   reserve: 1,
   run: async (request) => {
     const owner = ownKeys(request);

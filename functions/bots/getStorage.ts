@@ -1,8 +1,8 @@
 import { accessBotValues, checkIsBot, loadBotStorage } from '../../shared/domain/account/bot-storage.ts';
 import { getBotStorage } from '../../shared/endpoints/bots.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(getBotStorage, {
+export const handler = serveByRole(getBotStorage, {
   load: ({ input, outside, realm, userId }) => loadBotStorage(outside.table, realm, userId, input.keys),
   run: ({ input, caller }, loaded) => {
     checkIsBot(caller);

@@ -6,9 +6,9 @@ import {
 } from '../../shared/domain/account/bot-storage.ts';
 import { removeBotStorage } from '../../shared/endpoints/bots.ts';
 import { carryOutUnchanged } from '../../shared/log/carry-out.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(removeBotStorage, {
+export const handler = serveByRole(removeBotStorage, {
   load: ({ input, outside, realm, userId }) => loadBotStorage(outside.table, realm, userId, input.keys),
   run: async ({ input, caller, outside, realm, userId }, loaded) => {
     checkIsBot(caller);

@@ -3,11 +3,11 @@ import { kmsVault } from '../../shared/adapters/vault.ts';
 import { createCall } from '../../shared/domain/calls/create.ts';
 import { accessProvider } from '../../shared/domain/calls/provider.ts';
 import { createCall as declaration } from '../../shared/endpoints/calls.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz';
 
-export const handler = serve(
+export const handler = serveByRole(
   declaration,
   {
     run: async ({ input, realm, userId, caller, outside, clients }) => {

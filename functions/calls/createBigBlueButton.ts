@@ -6,9 +6,9 @@ import {
   newMeetingId,
 } from '../../shared/domain/calls/big-blue-button.ts';
 import { createBigBlueButtonCall } from '../../shared/endpoints/calls.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   createBigBlueButtonCall,
   {
     parse: ({ meeting_name: name, voice_only: isVoiceOnly = false }) => ({

@@ -7,9 +7,9 @@ import { registerCalls } from '../../shared/endpoints/calls.ts';
 import { badRequest } from '../../shared/kernel/errors.ts';
 import { setCookie } from '../../shared/serve/cookie.ts';
 import { redirection } from '../../shared/serve/reply.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   registerCalls,
   {
     run: async ({ input, realm, userId, baseUrl, fromOtherSite, outside, clients }) => {

@@ -1,8 +1,8 @@
 import { listChannelFolders } from '../../shared/endpoints/channel-folders.ts';
 import { folderObjects, loadFolders } from '../../shared/model/channel/folder.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listChannelFolders, {
+export const handler = serveByRole(listChannelFolders, {
   load: ({ realm, outside }) => loadFolders(outside.table, realm),
   run: ({ input }, folders) => ({ channel_folders: folderObjects(folders, input.include_archived === true) }),
 });

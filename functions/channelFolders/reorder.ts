@@ -1,9 +1,9 @@
 import { checkFolderOrder, doSortFolders } from '../../shared/domain/channel-edit/folder.ts';
 import { reorderChannelFolders } from '../../shared/endpoints/channel-folders.ts';
 import { loadFolders } from '../../shared/model/channel/folder.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(reorderChannelFolders, {
+export const handler = serveByRole(reorderChannelFolders, {
   load: ({ realm, outside }) => loadFolders(outside.table, realm),
   reserve: 1,
   run: ({ input: { order }, realm, commit }, folders) => {

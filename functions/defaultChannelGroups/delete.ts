@@ -1,9 +1,9 @@
 import { accessDefaultGroup, doDeleteDefaultGroup } from '../../shared/domain/channel-edit/default-groups.ts';
 import { deleteDefaultChannelGroup } from '../../shared/endpoints/default-channel-groups.ts';
 import { loadDefaultGroups } from '../../shared/model/channel/default-groups.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(deleteDefaultChannelGroup, {
+export const handler = serveByRole(deleteDefaultChannelGroup, {
   load: ({ realm, outside }) => loadDefaultGroups(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, stored) => {

@@ -5,9 +5,9 @@ import {
 } from '../../shared/domain/channel-edit/default-groups.ts';
 import { updateDefaultChannelGroup } from '../../shared/endpoints/default-channel-groups.ts';
 import { loadDefaultGroups } from '../../shared/model/channel/default-groups.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateDefaultChannelGroup, {
+export const handler = serveByRole(updateDefaultChannelGroup, {
   load: ({ realm, outside }) => loadDefaultGroups(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, stored) => {

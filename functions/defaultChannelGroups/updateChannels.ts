@@ -7,9 +7,9 @@ import {
   parseGroupChannels,
 } from '../../shared/domain/channel-edit/default-groups.ts';
 import { updateChannelsOfDefaultChannelGroup } from '../../shared/endpoints/default-channel-groups.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateChannelsOfDefaultChannelGroup, {
+export const handler = serveByRole(updateChannelsOfDefaultChannelGroup, {
   parse: (input) => ({ ...input, names: parseGroupChannels(input.stream_names) }),
   keys: ({ names }) => groupChannelKeys(names),
   load: ({ input, resolved, outside }) => loadGroupSnapshot(outside.table, resolved, input.names),

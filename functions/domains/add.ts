@@ -1,9 +1,9 @@
 import { checkNewDomain, doAddDomain } from '../../shared/domain/realm-edit/domains.ts';
 import { addDomain } from '../../shared/endpoints/domains.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(addDomain, {
+export const handler = serveByRole(addDomain, {
   load: ({ realm, outside }) => loadDomains(outside.table, realm),
   reserve: 1,
   run: async ({ input, realm, commit }, domains) => {

@@ -1,9 +1,9 @@
 import { accessDomain, doRemoveDomain } from '../../shared/domain/realm-edit/domains.ts';
 import { removeDomain } from '../../shared/endpoints/domains.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(removeDomain, {
+export const handler = serveByRole(removeDomain, {
   load: ({ realm, outside }) => loadDomains(outside.table, realm),
   // Its removal, and that addresses are not restricted any more.
   reserve: 2,

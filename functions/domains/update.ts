@@ -1,9 +1,9 @@
 import { accessDomain, doChangeDomain } from '../../shared/domain/realm-edit/domains.ts';
 import { updateDomain } from '../../shared/endpoints/domains.ts';
 import { loadDomains } from '../../shared/model/realm/domains.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateDomain, {
+export const handler = serveByRole(updateDomain, {
   load: ({ realm, outside }) => loadDomains(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, domains) => {

@@ -1,8 +1,8 @@
 import { checkSynchronization, draftObject, loadDrafts } from '../../shared/domain/drafts/draft.ts';
 import { listDrafts } from '../../shared/endpoints/drafts.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listDrafts, {
+export const handler = serveByRole(listDrafts, {
   load: async ({ outside: { table }, realm, userId }) => {
     const [settings, drafts] = await Promise.all([
       table.get('settings', { realm, userId }),

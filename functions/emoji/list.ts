@@ -1,8 +1,8 @@
 import { emojiObjects, loadEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { listEmoji } from '../../shared/endpoints/emoji.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listEmoji, {
+export const handler = serveByRole(listEmoji, {
   load: ({ outside, realm }) => loadEmoji(outside.table, realm),
   run: (_, emoji) => ({ emoji: emojiObjects(emoji) }),
 });

@@ -6,7 +6,7 @@ import { getEvents } from '../../shared/endpoints/events.ts';
 import { type FirstSeen, readRun } from '../../shared/log/log.ts';
 import { isGuest } from '../../shared/model/permission/permission.ts';
 import { Held } from '../../shared/serve/held.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 import { LARGEST_NUMBER } from '../../shared/table/keys.ts';
 
 const replyOf = (queueId: string, events: readonly WireEvent[]) => ({
@@ -14,7 +14,7 @@ const replyOf = (queueId: string, events: readonly WireEvent[]) => ({
   queue_id: queueId,
 });
 
-export const handler = serve(
+export const handler = serveByRole(
   getEvents,
   {
     load: async ({ input, realm, userId, outside, log }) => {

@@ -9,7 +9,7 @@ import {
 import { createExport } from '../../shared/endpoints/exports.ts';
 import { traceOf } from '../../shared/kernel/errors.ts';
 import type { LookupKey } from '../../shared/kernel/lookup.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
 const owners: LookupKey<'owners'> = { kind: 'owners' };
 
@@ -20,7 +20,7 @@ const DECIDED = 60;
  * The first message is sent before the commit and delayed until after it, so that no committed export is lost, even if
  * this function dies. The second message only makes the worker start at once; the worker ignores duplicates.
  */
-export const handler = serve(
+export const handler = serveByRole(
   createExport,
   {
     keys: ({ export_type: type }) => (type === 'full_with_consent' ? [owners] : []),

@@ -2,13 +2,13 @@ import { s3Objects } from '../../shared/adapters/objects.ts';
 import { archiveKey, EXPORTS, loadExports } from '../../shared/domain/export/realm-export.ts';
 import { accessFinished, doDeleteExport } from '../../shared/domain/export/request.ts';
 import { deleteExport } from '../../shared/endpoints/exports.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
 /*
  * The archive is deleted before the event is committed. If the function dies between the two, the export is still listed
  * and can be deleted again.
  */
-export const handler = serve(
+export const handler = serveByRole(
   deleteExport,
   {
     load: ({ realm, outside }) => loadExports(outside.table, realm),

@@ -1,9 +1,9 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { exportObjects, loadExports } from '../../shared/domain/export/realm-export.ts';
 import { listExports } from '../../shared/endpoints/exports.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   listExports,
   {
     load: ({ realm, outside }) => loadExports(outside.table, realm),

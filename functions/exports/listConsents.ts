@@ -1,8 +1,8 @@
 import { loadConsents } from '../../shared/domain/export/request.ts';
 import { listExportConsents } from '../../shared/endpoints/exports.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listExportConsents, {
+export const handler = serveByRole(listExportConsents, {
   load: ({ realm, outside }) => loadConsents(outside.table, realm),
   run: (_, consents) => ({ export_consents: consents }),
 });

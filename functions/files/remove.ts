@@ -3,9 +3,9 @@ import { removeBytes } from '../../shared/domain/files/bytes.ts';
 import { accessOwnFile, doRemoveFile, loadOwnFile } from '../../shared/domain/files/remove.ts';
 import { removeAttachment } from '../../shared/endpoints/files.ts';
 import { traceOf } from '../../shared/kernel/errors.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   removeAttachment,
   {
     load: ({ input, outside, realm, userId }) =>

@@ -8,7 +8,7 @@ import { unusedAt, unusedKey } from '../../shared/domain/files/unused.ts';
 import { checkUpload, doAddFile, newFile, uploadQuotaMib } from '../../shared/domain/files/upload.ts';
 import { uploadFile } from '../../shared/endpoints/files.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
 /** The thumbnails of a file, if it is an image. The decoder is loaded for images only. */
 const thumbnailsIn = async (bytes: Uint8Array, contentType: string): Promise<Thumbnails | undefined> =>
@@ -20,7 +20,7 @@ const thumbnailsIn = async (bytes: Uint8Array, contentType: string): Promise<Thu
  * The bytes are stored before the file is visible. The entry in the list of unused files comes first, so that cleanup
  * finds them if the process dies before the commit.
  */
-export const handler = serve(
+export const handler = serveByRole(
   uploadFile,
   {
     load: ({ outside, realm }) => loadUploadSpace(outside.table, realm),

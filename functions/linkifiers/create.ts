@@ -2,9 +2,9 @@ import { checkNewLinkifier, doCreateLinkifier } from '../../shared/domain/realm-
 import { createLinkifier } from '../../shared/endpoints/linkifiers.ts';
 import { loadLinkifierEngine } from '../../shared/markdown/linkifier.ts';
 import { loadLinkifiers } from '../../shared/model/realm/linkifiers.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(createLinkifier, {
+export const handler = serveByRole(createLinkifier, {
   load: ({ realm, outside }) => Promise.all([loadLinkifiers(outside.table, realm), loadLinkifierEngine()]),
   reserve: 1,
   run: ({ input, realm, commit }, [stored, engine]) => {

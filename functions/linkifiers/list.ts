@@ -1,8 +1,8 @@
 import { listLinkifiers } from '../../shared/endpoints/linkifiers.ts';
 import { linkifierObjects, loadLinkifiers } from '../../shared/model/realm/linkifiers.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listLinkifiers, {
+export const handler = serveByRole(listLinkifiers, {
   load: ({ realm, outside }) => loadLinkifiers(outside.table, realm),
   run: (_, { list }) => ({ linkifiers: linkifierObjects(list) }),
 });

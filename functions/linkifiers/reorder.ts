@@ -1,9 +1,9 @@
 import { checkLinkifierOrder, doChangeLinkifiers } from '../../shared/domain/realm-edit/linkifiers.ts';
 import { reorderLinkifiers } from '../../shared/endpoints/linkifiers.ts';
 import { loadLinkifiers } from '../../shared/model/realm/linkifiers.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(reorderLinkifiers, {
+export const handler = serveByRole(reorderLinkifiers, {
   load: ({ realm, outside }) => loadLinkifiers(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, stored) => {

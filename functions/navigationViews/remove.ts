@@ -1,8 +1,8 @@
 import { accessView, doRemoveView, loadNavigationViews } from '../../shared/domain/navigation/view.ts';
 import { removeNavigationView } from '../../shared/endpoints/navigation-views.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(removeNavigationView, {
+export const handler = serveByRole(removeNavigationView, {
   load: ({ outside, realm, userId }) => loadNavigationViews(outside.table, realm, userId),
   reserve: 1,
   run: async ({ input: { fragment }, realm, userId, commit }, views) => {

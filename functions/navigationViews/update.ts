@@ -6,9 +6,9 @@ import {
   loadNavigationViews,
 } from '../../shared/domain/navigation/view.ts';
 import { updateNavigationView } from '../../shared/endpoints/navigation-views.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateNavigationView, {
+export const handler = serveByRole(updateNavigationView, {
   parse: ({ fragment, is_pinned: isPinned, name }) => ({
     fragment,
     change: {

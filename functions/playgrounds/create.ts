@@ -4,9 +4,9 @@ import {
   loadPlaygrounds,
 } from '../../shared/domain/realm-edit/playgrounds.ts';
 import { createPlayground } from '../../shared/endpoints/playgrounds.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(createPlayground, {
+export const handler = serveByRole(createPlayground, {
   load: ({ realm, outside }) => loadPlaygrounds(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, stored) => {

@@ -4,9 +4,9 @@ import {
   loadPlaygrounds,
 } from '../../shared/domain/realm-edit/playgrounds.ts';
 import { deletePlayground } from '../../shared/endpoints/playgrounds.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(deletePlayground, {
+export const handler = serveByRole(deletePlayground, {
   load: ({ realm, outside }) => loadPlaygrounds(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, stored) => {

@@ -1,9 +1,9 @@
 import { doCreateField, loadProfileFields } from '../../shared/domain/profile/field.ts';
 import { checkNewField } from '../../shared/domain/profile/field-check.ts';
 import { createProfileField } from '../../shared/endpoints/profile-fields.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(createProfileField, {
+export const handler = serveByRole(createProfileField, {
   load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
   reserve: 1,
   run: ({ input, realm, commit }, fields) => {

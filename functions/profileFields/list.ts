@@ -1,8 +1,8 @@
 import { fieldObjects, loadProfileFields } from '../../shared/domain/profile/field.ts';
 import { listProfileFields } from '../../shared/endpoints/profile-fields.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listProfileFields, {
+export const handler = serveByRole(listProfileFields, {
   load: ({ outside, realm }) => loadProfileFields(outside.table, realm),
   run: (_, { fields }) => ({ custom_fields: fieldObjects(fields) }),
 });

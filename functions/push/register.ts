@@ -11,9 +11,9 @@ import { registerPush } from '../../shared/endpoints/push.ts';
 import { refusal } from '../../shared/kernel/errors.ts';
 import { tryWakePush } from '../../shared/kernel/wake-up.ts';
 import { hasRelay } from '../../shared/model/realm/realm.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   registerPush,
   {
     load: async ({ input, outside: { table }, realm, userId }) => {

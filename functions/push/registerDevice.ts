@@ -1,8 +1,8 @@
 import { checkRoomForDevice, doRegisterDevice, loadDevices } from '../../shared/domain/push/device.ts';
 import { registerDevice } from '../../shared/endpoints/push.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(registerDevice, {
+export const handler = serveByRole(registerDevice, {
   load: ({ outside, realm, userId }) => loadDevices(outside.table, realm, userId),
   reserve: 1,
   run: ({ realm, userId, baseUrl, commit }, devices) => {

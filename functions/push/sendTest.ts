@@ -2,9 +2,9 @@ import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { loadDevices } from '../../shared/domain/push/device.ts';
 import { accessTestDevices, sendTest } from '../../shared/domain/push/test-notification.ts';
 import { testPush } from '../../shared/endpoints/push.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   testPush,
   {
     load: ({ outside, realm, userId }) => loadDevices(outside.table, realm, userId),

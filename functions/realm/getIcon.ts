@@ -2,8 +2,8 @@ import { realmPictures } from '../../shared/domain/realm-edit/pictures.ts';
 import { getIcon } from '../../shared/endpoints/realm-pictures.ts';
 import { wholeAddress } from '../../shared/serve/avatar.ts';
 import { redirection } from '../../shared/serve/reply.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(getIcon, {
+export const handler = serveByRole(getIcon, {
   run: ({ caller, baseUrl }) => redirection(wholeAddress(realmPictures(caller.realm).icon.icon_url, baseUrl)),
 });

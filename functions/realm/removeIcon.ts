@@ -2,9 +2,9 @@ import { s3Objects } from '../../shared/adapters/objects.ts';
 import { removeRealmPicture } from '../../shared/domain/realm-edit/pictures.ts';
 import { removeIcon } from '../../shared/endpoints/realm-pictures.ts';
 import { organizationIcon } from '../../shared/model/user/object.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   removeIcon,
   {
     reserve: 1,

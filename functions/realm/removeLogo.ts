@@ -1,9 +1,9 @@
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { removeRealmPicture } from '../../shared/domain/realm-edit/pictures.ts';
 import { removeLogo } from '../../shared/endpoints/realm-pictures.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   removeLogo,
   {
     reserve: 1,

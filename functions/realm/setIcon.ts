@@ -3,9 +3,9 @@ import { loadDecoder } from '../../shared/adapters/image-decoder.ts';
 import { s3Objects } from '../../shared/adapters/objects.ts';
 import { replaceRealmPicture } from '../../shared/domain/realm-edit/pictures.ts';
 import { setIcon } from '../../shared/endpoints/realm-pictures.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   setIcon,
   {
     load: () => loadDecoder(),

@@ -1,9 +1,9 @@
 import { doSendNotice, loadNoticeConversation } from '../../shared/domain/send/direct-notice.ts';
 import { testWelcome } from '../../shared/endpoints/invites.ts';
 import { checkContent, normalizedContent } from '../../shared/model/message/message.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(testWelcome, {
+export const handler = serveByRole(testWelcome, {
   parse: ({ welcome_message_custom_text: given }) => {
     const content = normalizedContent(given);
     checkContent(content);

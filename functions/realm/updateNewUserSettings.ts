@@ -4,9 +4,9 @@ import {
   loadNewUserSettings,
 } from '../../shared/domain/account/default-settings.ts';
 import { updateNewUserSettings } from '../../shared/endpoints/settings.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateNewUserSettings, {
+export const handler = serveByRole(updateNewUserSettings, {
   load: ({ outside, realm }) => loadNewUserSettings(outside.table, realm),
   reserve: (input) => Object.keys(input).length,
   run: async ({ input, realm, commit }, before) => {

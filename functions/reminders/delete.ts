@@ -1,8 +1,8 @@
 import { accessReminder, doRemoveReminder, loadReminder } from '../../shared/domain/scheduled/reminder.ts';
 import { deleteReminder } from '../../shared/endpoints/reminders.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(deleteReminder, {
+export const handler = serveByRole(deleteReminder, {
   load: ({ input, outside, realm, userId }) => loadReminder(outside.table, realm, userId, input.reminder_id),
   reserve: 1,
   run: async ({ realm, userId, commit }, stored) => {

@@ -6,9 +6,9 @@ import {
   loadSnippets,
 } from '../../shared/domain/snippets/snippet.ts';
 import { createSavedSnippet } from '../../shared/endpoints/saved-snippets.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(createSavedSnippet, {
+export const handler = serveByRole(createSavedSnippet, {
   parse: ({ title, content }) => ({ title: checkTitle(title), content: checkSnippetContent(content) }),
   load: ({ outside, realm, userId }) => loadSnippets(outside.table, realm, userId),
   reserve: 1,

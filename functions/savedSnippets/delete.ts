@@ -1,8 +1,8 @@
 import { accessSnippet, doDeleteSnippet, loadSnippet } from '../../shared/domain/snippets/snippet.ts';
 import { deleteSavedSnippet } from '../../shared/endpoints/saved-snippets.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(deleteSavedSnippet, {
+export const handler = serveByRole(deleteSavedSnippet, {
   load: ({ input, outside, realm, userId }) =>
     loadSnippet(outside.table, realm, userId, input.saved_snippet_id),
   reserve: 1,

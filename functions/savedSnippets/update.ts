@@ -6,9 +6,9 @@ import {
   loadSnippet,
 } from '../../shared/domain/snippets/snippet.ts';
 import { updateSavedSnippet } from '../../shared/endpoints/saved-snippets.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(updateSavedSnippet, {
+export const handler = serveByRole(updateSavedSnippet, {
   parse: ({ saved_snippet_id: snippetId, title, content }) => ({
     snippetId,
     change: {

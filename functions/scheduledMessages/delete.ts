@@ -4,9 +4,9 @@ import {
   loadScheduledMessage,
 } from '../../shared/domain/scheduled/scheduled-message.ts';
 import { deleteScheduledMessage } from '../../shared/endpoints/scheduled-messages.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(deleteScheduledMessage, {
+export const handler = serveByRole(deleteScheduledMessage, {
   load: ({ input, outside, realm, userId }) =>
     loadScheduledMessage(outside.table, realm, userId, input.scheduled_message_id),
   reserve: 1,

@@ -1,8 +1,8 @@
 import { loadScheduled, scheduledObject } from '../../shared/domain/scheduled/scheduled-message.ts';
 import { listScheduledMessages } from '../../shared/endpoints/scheduled-messages.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listScheduledMessages, {
+export const handler = serveByRole(listScheduledMessages, {
   load: ({ outside, realm, userId }) => loadScheduled(outside.table, realm, userId),
   run: ({ userId }, scheduled) => ({
     scheduled_messages: scheduled.map((message) => scheduledObject(message, userId)),

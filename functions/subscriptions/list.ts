@@ -7,9 +7,9 @@ import {
   loadSubscriberIds,
   subscriptionObject,
 } from '../../shared/model/subscription/object.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listSubscriptions, {
+export const handler = serveByRole(listSubscriptions, {
   load: async ({ outside, realm, userId, input }) => {
     const { table } = outside;
     const subscriptions = await loadCurrent(table, realm, userId);

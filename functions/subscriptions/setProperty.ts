@@ -5,9 +5,9 @@ import {
   doChangeProperties,
   loadChangedSubscriptions,
 } from '../../shared/model/subscription/settings.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(setSubscriptionProperty, {
+export const handler = serveByRole(setSubscriptionProperty, {
   load: ({ input, outside, realm, userId }) =>
     loadChangedSubscriptions(outside.table, realm, userId, [input]),
   // Muting has two events.

@@ -1,9 +1,9 @@
 import { listUserGroups } from '../../shared/endpoints/user-groups.ts';
 import { groupObjects, loadNamedGroups } from '../../shared/model/group/member.ts';
 import { loadUsers } from '../../shared/model/user/principals.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listUserGroups, {
+export const handler = serveByRole(listUserGroups, {
   load: async ({ outside: { table }, realm }) => {
     const [named, users] = await Promise.all([loadNamedGroups(table, realm), loadUsers(table, realm)]);
     return { named, users };

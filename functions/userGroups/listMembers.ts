@@ -1,11 +1,11 @@
 import { listUserGroupMembers } from '../../shared/endpoints/user-groups.ts';
 import { noGroups } from '../../shared/kernel/lookup.ts';
 import { checkGroupExists, loadCandidates, membersAmong } from '../../shared/model/group/member.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
 const graph = { kind: 'groupGraph' } as const;
 
-export const handler = serve(listUserGroupMembers, {
+export const handler = serveByRole(listUserGroupMembers, {
   keys: () => [graph],
   load: ({ input, realm, resolved, outside }) =>
     loadCandidates(

@@ -4,9 +4,9 @@ import {
   parseAlertWords,
 } from '../../shared/domain/account/alert-words.ts';
 import { addAlertWords } from '../../shared/endpoints/users.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(addAlertWords, {
+export const handler = serveByRole(addAlertWords, {
   parse: ({ alert_words }) => parseAlertWords(alert_words),
   reserve: 1,
   run: ({ input: added, realm, caller: { user }, commit }) => {

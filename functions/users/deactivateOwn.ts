@@ -1,12 +1,12 @@
 import { checkLeaves, doDeactivate, loadDeactivation } from '../../shared/domain/account/activation.ts';
 import { deactivateOwn } from '../../shared/endpoints/users.ts';
 import { commitInOrder } from '../../shared/log/bulk.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
 /** An account with a bot, each in a few channels and groups. */
 const EVENTS = 12;
 
-export const handler = serve(deactivateOwn, {
+export const handler = serveByRole(deactivateOwn, {
   reserve: EVENTS,
   run: async ({ caller, commit, outside, realm }) => {
     // The account is read before its bots and subscriptions, as its deactivation requires.

@@ -1,9 +1,9 @@
 import { loadProfiles } from '../../shared/domain/profile/value.ts';
 import { getOwnUser } from '../../shared/endpoints/users.ts';
 import { userObject } from '../../shared/model/user/object.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(getOwnUser, {
+export const handler = serveByRole(getOwnUser, {
   load: async ({ outside: { table }, realm, userId }) => {
     const [counter, profile] = await Promise.all([
       table.get('counter', { realm }),

@@ -1,6 +1,6 @@
 import { listAlertWords } from '../../shared/endpoints/users.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listAlertWords, {
+export const handler = serveByRole(listAlertWords, {
   run: ({ caller }) => ({ alert_words: [...(caller.user.alertWords ?? [])] }),
 });

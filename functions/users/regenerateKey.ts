@@ -1,8 +1,8 @@
 import { ownKeys, replaceKey } from '../../shared/domain/account/api-key.ts';
 import { regenerateOwnKey } from '../../shared/endpoints/users.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(regenerateOwnKey, {
+export const handler = serveByRole(regenerateOwnKey, {
   reserve: 1,
   // Held to the keys as they were read: of two requests at once, one has no key any more.
   run: async (request) => {

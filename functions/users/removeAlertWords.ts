@@ -1,8 +1,8 @@
 import { doSetAlertWords, withoutAlertWords } from '../../shared/domain/account/alert-words.ts';
 import { removeAlertWords } from '../../shared/endpoints/users.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(removeAlertWords, {
+export const handler = serveByRole(removeAlertWords, {
   reserve: 1,
   run: ({ input, realm, caller: { user }, commit }) => {
     const words = withoutAlertWords(user, input.alert_words);

@@ -2,9 +2,9 @@ import { seconds } from '../../shared/domain/presence/presence.ts';
 import { checkStatus, doSetStatus } from '../../shared/domain/presence/status.ts';
 import { setUserStatus } from '../../shared/endpoints/users.ts';
 import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(setUserStatus, {
+export const handler = serveByRole(setUserStatus, {
   keys: emojiLookupKeys,
   load: ({ outside, realm, userId }) => outside.table.get('userStatus', { realm, userId }),
   reserve: 1,

@@ -6,9 +6,9 @@ import { isId } from '../../shared/kernel/lookup.ts';
 import { emojiLookupKeys } from '../../shared/model/message/reaction-emoji.ts';
 import { isAdministrator } from '../../shared/model/permission/permission.ts';
 import { noSuchUser } from '../../shared/model/user/principals.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(setStatusOfUser, {
+export const handler = serveByRole(setStatusOfUser, {
   parse: ({ user: userId, ...status }) => ({ userId, status }),
   keys: ({ status }) => emojiLookupKeys(status),
   load: async ({ input: { userId }, outside: { table }, realm }) => {

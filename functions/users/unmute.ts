@@ -1,8 +1,8 @@
 import { accessMute, doUnmute } from '../../shared/domain/flags/mute.ts';
 import { unmuteUser } from '../../shared/endpoints/users.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(unmuteUser, {
+export const handler = serveByRole(unmuteUser, {
   reserve: 1,
   run: async ({ input, realm, caller, commit }) => {
     const mute = accessMute(caller.user, input.muted_user_id);

@@ -6,7 +6,7 @@ import { commitAndCheckpoint } from '../log/checkpoint.ts';
 import { retryOnConflict } from '../log/commit.ts';
 import { allocate, joinNumbers, type Log, logOf, type Numbers, release, splitNumbers } from '../log/log.ts';
 import { isAdministrator, isGuest, isOwner } from '../model/permission/permission.ts';
-import { type ApiKey, accessCaller, type Caller, keyWith } from '../model/user/caller.ts';
+import { type ApiKey, accessCaller, type Caller, type directGroups, keyWith } from '../model/user/caller.ts';
 import type { Incoming } from './incoming.ts';
 import { SMALL_REQUEST } from './parameters.ts';
 import type { HandlerSpec, Request, UnverifiedRequest, UploadedFile } from './request.ts';
@@ -18,6 +18,8 @@ type CallerRules = Pick<Endpoint, 'access' | 'webhookBots' | 'weight'>;
 type Spec = Omit<HandlerSpec<unknown, unknown, unknown, object>, 'load' | 'run'> & {
   readonly load?: (request: UnverifiedRequest<unknown>) => Promise<unknown>;
   readonly run: (request: Request<unknown>, loaded: unknown) => Promise<object> | object;
+  /** Reads the groups of the caller. */
+  readonly groupsOf: typeof directGroups;
 };
 
 /**
@@ -82,6 +84,7 @@ class Login {
   readonly #keyDigest: string;
   readonly #host: string;
   readonly #outside: Outside;
+  readonly #keys = new Map<Resolved, ApiKey | undefined>();
 
   /** Refuses a request without credentials. */
   constructor(outside: Outside, incoming: Incoming) {
@@ -115,7 +118,10 @@ class Login {
 
   /** The key of the account that was presented. */
   key(resolved: Resolved): ApiKey | undefined {
-    return keyWith(resolved.follow(this.account), this.#keyDigest);
+    if (!this.#keys.has(resolved)) {
+      this.#keys.set(resolved, keyWith(resolved.follow(this.account), this.#keyDigest));
+    }
+    return this.#keys.get(resolved);
   }
 
   fitsOneBatch(keys: readonly LookupKey[]): boolean {
@@ -167,7 +173,7 @@ async function parse(spec: Spec, rules: CallerRules, incoming: Incoming, email: 
       throw error;
     };
     const request = { input: undefined, file: NO_FILE, client: incoming.clientName({}), ...surroundings };
-    return { spec: { run }, request, keys: [], reserve: [], weight: 1 };
+    return { spec: { run, groupsOf: spec.groupsOf }, request, keys: [], reserve: [], weight: 1 };
   }
 }
 
@@ -209,7 +215,7 @@ function start(
   };
   const counted = Promise.all([counter.count(realm, userId), noteKeyUse(outside, realm, userId, apiKey)]);
   const reserved = reserve.length === 0 ? [] : allocateBlocks(log, reserve, spec.messages);
-  const caller = accessCaller(outside, realm, userId, ownerId);
+  const caller = accessCaller(outside, realm, userId, ownerId, spec.groupsOf);
   const loaded = (async () => spec.load?.(started))();
   // If the cached ids were wrong, nobody awaits these.
   for (const promise of [...reserved, caller, counted, loaded]) promise.catch(ignored);

@@ -25,6 +25,7 @@ export class Incoming {
   readonly #event: APIGatewayProxyEvent;
   #read: Read | undefined;
   #credentials: Credentials | undefined;
+  #address: PublicAddress | undefined;
   /** By their names, in small letters once they are normalized. */
   headers: Readonly<Record<string, string | undefined>>;
   /** As it came, until it is parsed. */
@@ -58,7 +59,8 @@ export class Incoming {
 
   /** The host and base URL that the client used. */
   get address(): PublicAddress {
-    return publicAddress(this.#event, (name) => this.header(name));
+    this.#address ??= publicAddress(this.#event, (name) => this.header(name));
+    return this.#address;
   }
 
   /**

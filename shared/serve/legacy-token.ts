@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { addFcmToken } from '../endpoints/push.ts';
 import { carryOutUnchanged } from '../log/carry-out.ts';
 import type { Write } from '../table/write.ts';
-import { serve } from './serve.ts';
+import { serveByRole } from './serve.ts';
 
 /**
  * Makes the Lambda handler of an endpoint that changes the push tokens of an older client (companion facts 3.11).
@@ -17,7 +17,7 @@ export const serveLegacyToken = (
   change: (realm: string, userId: number, before: LegacyTokens, token: string) => Write[],
   check?: (before: LegacyTokens, token: string) => void,
 ) =>
-  serve(endpoint, {
+  serveByRole(endpoint, {
     parse: ({ token }) => parseLegacyToken(kind, token),
     load: ({ outside, realm, userId }) => loadLegacyTokens(outside.table, realm, userId),
     run: async ({ input: token, outside, realm, userId }, before) => {

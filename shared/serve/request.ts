@@ -2,7 +2,7 @@ import type { LookupKey, Resolved } from '../kernel/lookup.ts';
 import type { Outside } from '../kernel/outside.ts';
 import type { Change } from '../log/commit.ts';
 import type { Log } from '../log/log.ts';
-import type { ApiKey, Caller } from '../model/user/caller.ts';
+import type { ApiKey, Caller, CallerByRole } from '../model/user/caller.ts';
 import type { Held } from './held.ts';
 
 /** A file in a multipart body. */
@@ -53,14 +53,18 @@ export interface Request<I> extends UnverifiedRequest<I> {
   readonly commit: <T>(count: number, plan: (numbers: readonly number[]) => Change<T>) => Promise<T>;
 }
 
+/** The same, where nothing depends on the groups of the caller. They were not read (`serveByRole`). */
+export type RequestByRole<I> = Omit<Request<I>, 'caller'> & { readonly caller: CallerByRole };
+
 /**
  * How a function handles its endpoint, in the order in which it happens. `P` are the parameters as declared, `I` is what
- * `parse` makes of them, `D` what was loaded, `R` the reply, `C` the clients.
+ * `parse` makes of them, `D` what was loaded, `R` the reply, `C` the clients, `Q` the request that `run`
+ * gets.
  *
  * `load` only reads. It may run on remembered ids while they are being verified, so that a warm container reads
  * everything in one round trip. `run` decides and writes.
  */
-export interface HandlerSpec<P, I, D, R, C = unknown> {
+export interface HandlerSpec<P, I, D, R, C = unknown, Q = Request<I>> {
   /**
    * Interprets the parameters, once for each request, for all that follows. Refuses bad input before anything is read.
    * Pure: it knows nothing but the parameters. Left out where they need no interpretation.
@@ -76,8 +80,5 @@ export interface HandlerSpec<P, I, D, R, C = unknown> {
   readonly reserve?: number | ((input: I) => number | readonly number[]);
   /** Of how many of these numbers messages are made. */
   readonly messages?: number;
-  readonly run: (
-    request: Request<I> & { readonly clients: C },
-    loaded: D,
-  ) => Promise<R | Held<R & object>> | R;
+  readonly run: (request: Q & { readonly clients: C }, loaded: D) => Promise<R | Held<R & object>> | R;
 }

@@ -151,6 +151,14 @@ export interface Caller {
   readonly graph: GroupGraph;
 }
 
+/**
+ * A caller whose groups were not read: only what follows from their role is known. Every `Caller` is one too, so what needs
+ * no more takes this type.
+ */
+export type CallerByRole = Omit<Caller, 'standing' | 'owner'> & {
+  readonly standing: Omit<Standing, 'groups'>;
+};
+
 /** Below this many edges (about 4 KB) a graph costs no more to read than its version. */
 const MIN_CACHED_GRAPH = 400;
 
