@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventIdOf, putQueue } from '../../shared/domain/event/queue.ts';
 import { checkQueue, loadBeginning, parseRegistration } from '../../shared/domain/register/queue.ts';
-import { loadInitialState } from '../../shared/domain/register/state.ts';
+import { loadInitialState, outsideForState } from '../../shared/domain/register/state.ts';
 import { registerQueue } from '../../shared/endpoints/events.ts';
 import { ConflictError } from '../../shared/log/commit.ts';
 import { FEATURE_LEVEL, REFERENCE_VERSION } from '../../shared/model/realm/realm.ts';
@@ -11,8 +11,10 @@ import { serve } from '../../shared/serve/serve.ts';
 export const handler = serve(registerQueue, {
   parse: (given) => parseRegistration(given),
   load: (request) => loadBeginning(request.outside, request.log, request, request.input),
-  run: async ({ input, caller, outside, realm, userId, ownerId, baseUrl }, beginning) => {
+  run: async (request, beginning) => {
+    const { input, caller, realm, userId, ownerId, baseUrl } = request;
     const { end, hints } = beginning;
+    const outside = outsideForState(request, input.types);
     const queue = checkQueue(caller, input, beginning, outside);
     const maxMessageId = end.messageId ?? end.seq;
     const [state, callerNow, { queueId }] = await Promise.all([

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Linkifiers } from '../markdown/linkifier-engine.ts';
-import { type ItemName, type ItemOf, type Key, key } from '../table/keys.ts';
+import { type ItemName, type ItemOf, idOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
 import { folded } from './text.ts';
 
@@ -68,9 +68,6 @@ function itemKey(realm: string, lookupKey: LookupKey): Key {
 const isUncached = ({ kind }: LookupKey): boolean => kind === 'message' || kind === 'user';
 
 const isHint = ({ kind }: LookupKey): boolean => kind === 'places';
-
-/** A key as one text, for maps. */
-const idOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
 /** The result of a look-up: the realm, and the items behind the lookup keys. */
 export class Resolved {
@@ -160,9 +157,15 @@ export class LookupCache {
   /** By realm: how many slots the log had for its last seconds when they were read last. */
   readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
 
+  /** The realm to which a host led last time. */
+  realmOf(host: string): string | undefined {
+    const own = hostKey(host);
+    return this.has(own) ? (this.recall(own) ?? this.recall(otherHosts))?.realm : undefined;
+  }
+
   /** Where these keys led last time; undefined unless all of them are cached. */
   cached(host: string, lookupKeys: readonly LookupKey[]): Resolved | undefined {
-    const realm = this.recall(hostKey(host))?.realm;
+    const realm = this.realmOf(host);
     if (realm === undefined) return undefined;
     const [items, hints] = [new Map<string, object>(), new Map<string, object>()];
     for (const lookupKey of lookupKeys) {
@@ -231,13 +234,16 @@ export const HOME = 'main';
 
 const hostKey = (host: string): Key<'host'> => key('host', { host });
 
+/** Leads all hosts that nobody registered to one realm. */
+const otherHosts = hostKey('*');
+
 /** The realm id of an organization that is created for this host. */
 export const realmIdFor = (host: string): string => host.toLowerCase();
 
 /** The realms to look in: the cached one, or the two that it can be in a cold container. */
 const candidatesFor = (cache: LookupCache, host: string): readonly string[] => {
-  const cached = cache.cached(host, []);
-  return cached ? [cached.realm] : [...new Set([realmIdFor(host), HOME])];
+  const cached = cache.realmOf(host);
+  return cached === undefined ? [...new Set([realmIdFor(host), HOME])] : [cached];
 };
 
 /** Items by which the realm of a host is found: its own, and the one for all other hosts. */
@@ -253,6 +259,8 @@ export const fitsOneBatch = (cache: LookupCache, host: string, lookupKeys: reado
  * A cold container does not know the realm yet, so it looks in the two that it can be: the one that an organization
  * created for this host has, and the home realm. Returns undefined when no realm answers here.
  *
+ * A host that was registered when it was cached is read alone: while it is, the item for all other hosts says nothing.
+ *
  * New items are cached only if `isTrusted` accepts the result: callers without a valid key would push out useful ones.
  * Items that are cached already are refreshed for every caller.
  */
@@ -264,9 +272,10 @@ export async function lookUp(
   isTrusted: (resolved: Resolved) => boolean,
   candidates = candidatesFor(cache, host),
 ): Promise<Resolved | undefined> {
-  const [own, home, ...perRealm] = await Promise.all([
+  const isRegistered = cache.recall(hostKey(host)) !== undefined;
+  const [own, others, ...perRealm] = await Promise.all([
     table.get(hostKey(host)),
-    table.get(hostKey('*')),
+    isRegistered ? undefined : table.get(otherHosts),
     ...candidates.map(async (realm) => {
       const entries = lookupKeys.map(async (lookupKey) => {
         const key = itemKey(realm, lookupKey);
@@ -275,12 +284,17 @@ export async function lookUp(
       return { realm, entries: await Promise.all(entries) };
     }),
   ]);
-  const realm = (own ?? home)?.realm;
+  if (isRegistered && own === undefined) {
+    cache.keep(hostKey(host), undefined);
+    return lookUp(table, cache, host, lookupKeys, isTrusted);
+  }
+  const realm = (own ?? others)?.realm;
   const store = <N extends ItemName>(key: Key<N>, item: ItemOf<N> | undefined, mayAdd: boolean): void => {
     if (mayAdd || cache.has(key)) cache.keep(key, item);
   };
   if (realm === undefined) {
     store(hostKey(host), undefined, false);
+    store(otherHosts, undefined, false);
     return undefined;
   }
   const entries = perRealm.find((candidate) => candidate.realm === realm)?.entries;
@@ -292,7 +306,8 @@ export async function lookUp(
   }
   const resolved = new Resolved(realm, items, hints);
   const mayAdd = isTrusted(resolved);
-  store(hostKey(host), { realm }, mayAdd);
+  store(hostKey(host), own, mayAdd);
+  if (own === undefined) store(otherHosts, others, mayAdd);
   for (const { lookupKey, key, item } of entries) {
     if (!isUncached(lookupKey)) store(key, item, mayAdd);
   }

@@ -241,6 +241,9 @@ export function key<N extends ItemName>(name: N, fields: KeyFields<N>): Key<N> {
   return { pk: fill(kind.pk, fields as never), sk: fill(kind.sk, fields as never) };
 }
 
+/** A key as one text, for maps. No two keys have the same. */
+export const idOf = ({ pk, sk }: Key): string => `${pk.length}/${pk}${sk}`;
+
 /** The sort key of one item, for the ends of a range. */
 export const sortKey = <N extends ItemName>(name: N, fields: SortFields<N>): string =>
   fill(itemKinds[name].sk, fields as never);

@@ -16,16 +16,23 @@ import {
   type IndexEntry,
   type ItemName,
   type ItemOf,
-  type indexes,
+  idOf,
   type Key,
   type KeyFields,
   key,
   type PartitionFields,
   partition,
-  type SortFields,
-  sortKey,
-  sortPrefix,
 } from './keys.ts';
+import {
+  type Index,
+  JointLists,
+  type ListFields,
+  type Page,
+  type Query,
+  queryOf,
+  type Range,
+  type Span,
+} from './query.ts';
 import {
   type Changes,
   type Condition,
@@ -45,69 +52,8 @@ import {
 /** Sends one command (`commands.ts`). Tests inject faults, delays and counters here. */
 export type Send = (command: object) => Promise<unknown>;
 
-type Index = (typeof indexes)[keyof typeof indexes];
-
-/** Which items of a list are read, and how. */
-export interface Range<N extends ItemName> {
-  /** Only items at or above, at or below. */
-  readonly from?: SortFields<N>;
-  readonly to?: SortFields<N>;
-  /** Only sort keys that begin so. Without it, those that begin as the given fields say. */
-  readonly prefix?: string;
-  /** Newest (largest) first. */
-  readonly descending?: boolean;
-  readonly limit?: number;
-  /** Lists are consistent unless said otherwise; an index cannot be. */
-  readonly eventually?: boolean;
-}
-
-/** The fields of a list: those of the partition, and the leading fields of the sort key that the items share. */
-type ListFields<N extends ItemName> = PartitionFields<N> & Partial<SortFields<N>>;
-
-/** A page of a list; `more` if there may be items after it. */
-export interface Page<T> {
-  readonly items: T[];
-  readonly more: boolean;
-}
-
-/** A query by keys. */
-interface Query {
-  readonly pk: string;
-  readonly prefix?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly index?: Index;
-  readonly descending?: boolean;
-  readonly limit?: number;
-  readonly eventually?: boolean;
-  readonly asStored?: boolean;
-}
-
-/** Several kinds of one partition are read together: the partition is then read whole. */
-function queryOf<N extends ItemName>(
-  kind: N | readonly N[],
-  fields: ListFields<N>,
-  { from, to, ...range }: Range<N>,
-): Query {
-  const [first, ...others] = [kind].flat() as [N, ...N[]];
-  const prefix = range.prefix ?? (others.length > 0 ? '' : sortPrefix(first, fields));
-  return {
-    ...range,
-    pk: partition(first, fields),
-    ...(from === undefined && to === undefined
-      ? { prefix }
-      : {
-          // An open end of a range is the end of the kind.
-          from: from === undefined ? prefix || undefined : sortKey(first, from),
-          to: to === undefined ? (prefix && `${prefix}\uffff`) || undefined : sortKey(first, to),
-        }),
-  };
-}
-
 /** Most keys that one `BatchGetItem` takes: a limit of DynamoDB. */
 export const BATCH = 100;
-/** Waits for the end of this tick, so that queries and updates leave together with the batch of gets. */
-const endOfTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Most rounds for unprocessed keys of a batch. */
 const MAX_ROUNDS = 8;
@@ -126,12 +72,29 @@ export class Table {
   readonly #name: string;
   readonly #send: Send;
   readonly #versions: ItemVersions;
+  readonly #joint: readonly JointLists[];
+  #tick: Promise<void> | undefined;
   #waiting = new Map<string, { key: Key; done: PromiseWithResolvers<Item | undefined> }>();
 
-  constructor(name: string, send: Send, versions = new ItemVersions([])) {
+  constructor(
+    name: string,
+    send: Send,
+    versions = new ItemVersions([]),
+    spans: readonly { readonly pk: string; readonly span: Span<ItemName> }[] = [],
+  ) {
     this.#name = name;
     this.#send = send;
     this.#versions = versions;
+    this.#joint = spans.map(({ pk, span }) => new JointLists(pk, span, (query) => this.#list(query)));
+  }
+
+  /**
+   * The same table for a request that reads most lists of a partition: all lists of a span are one query, made once, when
+   * the first of them is asked for.
+   */
+  joined<N extends ItemName>(fields: PartitionFields<N>, spans: readonly Span<N>[]): Table {
+    const joint = spans.map((span) => ({ pk: partition(span[0], fields), span }));
+    return new Table(this.#name, this.#send, this.#versions, joint);
   }
 
   /** The item of this kind with these fields in its key, or the one with this key; undefined if there is none. */
@@ -139,10 +102,10 @@ export class Table {
   get<N extends ItemName>(key: Key<N>): Promise<ItemOf<N> | undefined>;
   get(at: ItemName | Key, fields?: object): Promise<unknown> {
     const { pk, sk } = typeof at === 'string' ? key(at, fields as never) : at;
-    const id = JSON.stringify([pk, sk]);
+    const id = idOf({ pk, sk });
     const same = this.#waiting.get(id);
     if (same) return same.done.promise;
-    if (this.#waiting.size === 0) setImmediate(() => this.#flush());
+    if (this.#waiting.size === 0) void this.#endOfTick().then(() => this.#flush());
     const done = Promise.withResolvers<Item | undefined>();
     this.#waiting.set(id, { key: { pk, sk }, done });
     return done.promise;
@@ -152,6 +115,17 @@ export class Table {
   async getMany<N extends ItemName>(keys: readonly Key<N>[]): Promise<ItemOf<N>[]> {
     const items = await Promise.all(keys.map((key) => this.get(key)));
     return items.filter((item) => item !== undefined);
+  }
+
+  /** Waits for the end of this tick, when the gets of the tick leave as one batch, and all else side by side with it. */
+  #endOfTick(): Promise<void> {
+    this.#tick ??= new Promise((resolve) =>
+      setImmediate(() => {
+        this.#tick = undefined;
+        resolve();
+      }),
+    );
+    return this.#tick;
   }
 
   #flush(): void {
@@ -174,10 +148,10 @@ export class Table {
           new BatchGetCommand({ RequestItems: { [this.#name]: { Keys, ConsistentRead: true } } }),
         )) as BatchGetCommandOutput;
         const again = new Set(
-          (answer.UnprocessedKeys?.[this.#name]?.Keys ?? []).map((key) => JSON.stringify([key.pk, key.sk])),
+          (answer.UnprocessedKeys?.[this.#name]?.Keys ?? []).map((key) => idOf(key as Key)),
         );
         for (const item of answer.Responses?.[this.#name] ?? []) {
-          const id = JSON.stringify([item.pk, item.sk]);
+          const id = idOf(item as Item & Key);
           left.get(id)?.done.resolve(this.#versions.lifted(item));
           left.delete(id);
         }
@@ -209,10 +183,15 @@ export class Table {
     range: Range<N> = {},
   ): Promise<ItemOf<N>[]> {
     const query = queryOf(kind, fields, range);
-    const items: ItemOf<N>[] = [];
+    const joint = this.#joint.find((lists) => lists.has(query));
+    return joint ? joint.list(query) : this.#list(query);
+  }
+
+  async #list<T>(query: Query): Promise<T[]> {
+    const items: T[] = [];
     let last: QueryCommandInput['ExclusiveStartKey'];
     do {
-      const page = await this.#page<ItemOf<N>>(query, last);
+      const page = await this.#page<T>(query, last);
       items.push(...page.items);
       last = page.last;
     } while (last !== undefined && (query.limit === undefined || items.length < query.limit));
@@ -250,7 +229,7 @@ export class Table {
       parts.push(`${at.name(sk)} BETWEEN ${at.value(query.from)} AND ${at.value(query.to)}`);
     } else if (query.from !== undefined) parts.push(`${at.name(sk)} >= ${at.value(query.from)}`);
     else if (query.to !== undefined) parts.push(`${at.name(sk)} <= ${at.value(query.to)}`);
-    await endOfTick();
+    await this.#endOfTick();
     const answer = (await this.#send(
       new QueryCommand({
         TableName: this.#name,
@@ -276,7 +255,7 @@ export class Table {
   async update<N extends ItemName>(key: Key<N>, change: Changes, when?: Condition): Promise<ItemOf<N>> {
     const at = new Placeholders();
     const condition = conditionText(when, at);
-    await endOfTick();
+    await this.#endOfTick();
     const answer = (await this.#send(
       new UpdateCommand({
         TableName: this.#name,
@@ -295,7 +274,7 @@ export class Table {
     const at = new Placeholders();
     const written = this.#versions.written({ put: key, item, ...(when && { when }) });
     const condition = conditionText(written.when, at);
-    await endOfTick();
+    await this.#endOfTick();
     await this.#send(
       new PutCommand({
         TableName: this.#name,

@@ -10,7 +10,7 @@ import { domainObject, loadDomains } from '../../model/realm/domains.ts';
 import { IMAGES, imageKey } from '../../model/realm/picture.ts';
 import { defaultRealmSettings, NO_CHANNEL, type RealmSettings } from '../../model/realm/realm.ts';
 import { userObject } from '../../model/user/object.ts';
-import type { Page } from '../../table/table.ts';
+import type { Page } from '../../table/query.ts';
 import { emojiFile } from '../emoji/emoji.ts';
 import { objectKey, type StoredFile, UPLOADS } from '../files/file.ts';
 import { fieldObjects } from '../profile/field.ts';

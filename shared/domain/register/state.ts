@@ -1,4 +1,5 @@
 import { traceOf } from '../../kernel/errors.ts';
+import type { Outside } from '../../kernel/outside.ts';
 import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
@@ -34,6 +35,20 @@ const sections: Sections = {
 
 /** The names of the types that have state. */
 export const stateTypes: readonly string[] = Object.keys(sections);
+
+/** The lists of one user that are state. They stand side by side in the user's partition. */
+const ownLists = [
+  ['subscription', 'membership'],
+  ['read', 'scheduled'],
+  ['snippet', 'userTopic'],
+] as const;
+
+/** The outside for the reads of the state. If all of it is wanted, the user's own lists are read by three queries. */
+export const outsideForState = (
+  { outside, realm, userId }: { readonly outside: Outside; readonly realm: string; readonly userId: number },
+  types: ReadonlySet<string> | undefined,
+): Outside =>
+  types === undefined ? { ...outside, table: outside.table.joined({ realm, userId }, ownLists) } : outside;
 
 /**
  * Loads the state of the types in the request, concurrently, and reads only what they need. Call it after the cursor of

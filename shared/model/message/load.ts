@@ -2,7 +2,8 @@ import { isId } from '../../kernel/lookup.ts';
 import type { MessageHead } from '../../log/message.ts';
 import type { MessageSlot, Slot } from '../../log/slot.ts';
 import { type IndexEntry, indexes, key, LARGEST_NUMBER } from '../../table/keys.ts';
-import type { Range, Table } from '../../table/table.ts';
+import type { Range } from '../../table/query.ts';
+import type { Table } from '../../table/table.ts';
 import { topicConversation } from './message.ts';
 
 export const rangeOf = ({ from, to, side, limit }: RangeRequest): Range<'slot'> => ({
