@@ -13,7 +13,6 @@ import { loadReadStates, type ReadState } from '../../model/message/read-state.t
 import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import type { UserTopic, Visibility } from '../../model/message/user-topic.ts';
 import type { MessageReader, User } from '../../model/user/user.ts';
-import { type ItemName, type ItemOf, type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 
 /**
@@ -55,28 +54,29 @@ export class Reader {
     return loading;
   }
 
-  #item<N extends ItemName>(at: Key<N>): Promise<ItemOf<N> | undefined> {
-    return this.#once(nameOf(at), () => this.table.get(at));
-  }
-
   /** Recent changes, from the log, that the indexes may not show yet. */
   recent(): Promise<RecentChanges> {
     return this.#once('recent', () => loadRecentChanges(this.#outside, this.realm, extents.read));
   }
 
   /** A channel with the reader's subscription; undefined if there is no such channel. */
-  async channel(channelId: number): Promise<ChannelWithSubscription | undefined> {
-    if (!isId(channelId)) return undefined;
-    const [channel, subscription] = await Promise.all([
-      this.#item(key('channel', { realm: this.realm, channelId })),
-      this.subscription(channelId),
-    ]);
-    return channel && { channel, subscription };
+  channel(channelId: number): Promise<ChannelWithSubscription | undefined> {
+    return this.#once(`channel ${channelId}`, async () => {
+      if (!isId(channelId)) return undefined;
+      const [channel, subscription] = await Promise.all([
+        this.table.get('channel', { realm: this.realm, channelId }),
+        this.subscription(channelId),
+      ]);
+      return channel && { channel, subscription };
+    });
   }
 
   async subscription(channelId: number): Promise<Subscription | undefined> {
     if (this.#read.has('subscriptions')) return (await this.subscriptions()).get(channelId);
-    return this.#item(key('subscription', { realm: this.realm, userId: this.userId, channelId }));
+    const { realm, userId } = this;
+    return this.#once(`subscription ${channelId}`, () =>
+      this.table.get('subscription', { realm, userId, channelId }),
+    );
   }
 
   /** The reader's subscriptions by channel. */
@@ -126,7 +126,8 @@ export class Reader {
       const states = this.#read.get(list) as Promise<ReadonlyMap<string, ReadState>> | undefined;
       if (states) return (await states).get(conversation);
     }
-    return this.#item(key('read', { realm: this.realm, userId: this.userId, conversation }));
+    const { realm, userId } = this;
+    return this.#once(`state ${conversation}`, () => this.table.get('read', { realm, userId, conversation }));
   }
 
   /** What the reader has read of the conversation whose read states hold a message. */
@@ -137,8 +138,10 @@ export class Reader {
   /** Whether the reader sent to the topic or reacted in it. */
   async takesPart(channelId: number, topic: string): Promise<boolean> {
     const { realm, userId } = this;
-    const at = key('participant', { realm, channelId, topic: folded(topic), userId });
-    return (await this.#item(at)) !== undefined;
+    const participant = await this.#once(`participant ${channelId} ${topic}`, () =>
+      this.table.get('participant', { realm, channelId, topic: folded(topic), userId }),
+    );
+    return participant !== undefined;
   }
 
   /** Starred messages, at least all in a range of ids, both ends included. */
@@ -163,9 +166,10 @@ export class Reader {
     return this.#once('self', async () => (await this.user(userId)) ?? { userId });
   }
 
-  async user(userId: number): Promise<User | undefined> {
-    if (!isId(userId)) return undefined;
-    return this.#item(key('user', { realm: this.realm, userId }));
+  user(userId: number): Promise<User | undefined> {
+    return this.#once(`user ${userId}`, async () =>
+      isId(userId) ? this.table.get('user', { realm: this.realm, userId }) : undefined,
+    );
   }
 
   /** A message, with or without access. Only some are kept: a long reply would fill the memory. */
@@ -213,6 +217,5 @@ export class Reader {
 /** Most messages that are kept without a call of `keep`. */
 const MAX_KEPT = 500;
 
-/** The names under which reads are remembered. */
-const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`;
+/** The name under which a list of read states is remembered. */
 const stateList = (channelId?: number): string => `states ${channelId ?? ''}`;

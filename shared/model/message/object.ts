@@ -154,6 +154,7 @@ const PART = /[^\s!;,'"()<>]+/g;
  */
 export function topicLinks(topic: string, linkifiers?: Linkifiers): TopicLink[] {
   const linked = linkifiers?.linksIn(topic) ?? [];
+  if (linked.length === 0 && !topic.includes('://')) return [];
   const urls = [...topic.matchAll(PART)].flatMap(({ 0: url, index: start }) => {
     const end = start + url.length;
     const isFree = linked.every((link) => link.end <= start || end <= link.start);
