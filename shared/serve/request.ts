@@ -58,8 +58,7 @@ export type RequestByRole<I> = Omit<Request<I>, 'caller'> & { readonly caller: C
 
 /**
  * How a function handles its endpoint, in the order in which it happens. `P` are the parameters as declared, `I` is what
- * `parse` makes of them, `D` what was loaded, `R` the reply, `C` the clients, `Q` the request that `run`
- * gets.
+ * `parse` makes of them, `D` what was loaded, `R` the reply, `C` the clients, `Q` what `run` gets.
  *
  * `load` only reads. It may run on remembered ids while they are being verified, so that a warm container reads
  * everything in one round trip. `run` decides and writes.
