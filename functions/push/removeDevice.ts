@@ -2,9 +2,9 @@ import { sqsQueues } from '../../shared/adapters/queues.ts';
 import { accessDevice, doRemoveDevice, isActiveDevice, loadDevice } from '../../shared/domain/push/device.ts';
 import { removeDevice } from '../../shared/endpoints/push.ts';
 import { tryWakePush } from '../../shared/kernel/wake-up.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(
+export const handler = serveByRole(
   removeDevice,
   {
     load: ({ input, outside, realm, userId }) => loadDevice(outside.table, realm, userId, input.device_id),

@@ -2,9 +2,9 @@ import { listUserGroupSubgroups } from '../../shared/endpoints/user-groups.ts';
 import { uniqueSorted } from '../../shared/lists.ts';
 import { checkGroupExists, loadGroup } from '../../shared/model/group/member.ts';
 import { subgroupsOf, withSubgroups } from '../../shared/model/permission/permission.ts';
-import { serve } from '../../shared/serve/serve.ts';
+import { serveByRole } from '../../shared/serve/serve.ts';
 
-export const handler = serve(listUserGroupSubgroups, {
+export const handler = serveByRole(listUserGroupSubgroups, {
   load: ({ input, realm, outside }) => loadGroup(outside.table, realm, input.user_group_id),
   run: ({ input, caller }, group) => {
     const { user_group_id: groupId, direct_subgroup_only: directOnly } = input;
