@@ -102,7 +102,9 @@ export class IamDoor {
         );
       }
       outgoing.writeHead(response.statusCode ?? 502, response.rawHeaders);
-      pipeline(response, outgoing, () => {});
+      // `pipeline` makes an abort signal, and an error to abort it with, for each reply.
+      response.on('error', () => outgoing.destroy());
+      response.pipe(outgoing);
     });
     upstream.on('error', () => outgoing.destroy());
     outgoing.on('close', () => upstream.destroy());

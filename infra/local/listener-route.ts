@@ -15,12 +15,15 @@ export interface ForwardedRequest {
 /** Headers of a reply that belong to its connection. */
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length']);
 
+/** Connections that are kept while nothing is asked: those who wake together ask again at once. */
+const maxFreeSockets = 1_000;
+
 /** Leads the requests of one path to the listener, as CloudFront does. */
 export class ListenerRoute {
   readonly path: string;
   readonly methods: readonly string[];
   readonly #process: Pick<ListenerProcess, 'port' | 'ready'>;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets });
 
   constructor(path: string, methods: readonly string[], process: Pick<ListenerProcess, 'port' | 'ready'>) {
     this.path = path;
