@@ -35,7 +35,7 @@ import type { Served } from './serve.ts';
 /** The variable by which Lambda says where a Web Function listens, as `host:port`. */
 const ADDRESS = 'AWS_LAMBDA_HTTP_ENDPOINT';
 
-/** Most polls that one process holds: about 75 KB each. */
+/** Most polls that one process holds: about 42 KB each. */
 const CAPACITY = 4_000;
 
 /** Most connections: room for polls, and for requests that are on their way in or out. */
