@@ -1,7 +1,7 @@
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { Organization } from '../../shared/model/realm/hosts.ts';
 import { versions } from '../../shared/model/realm/realm.ts';
-import { newestOf, writtenVersions } from '../../shared/table/item-versions.ts';
+import { newestOf, writtenVersions } from '../../shared/table/stored-item.ts';
 import { migrate } from './migration.ts';
 
 /** Milliseconds from one sign of life to the next. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { lift, newestOf, type Versions } from '../../shared/table/item-versions.ts';
 import { isOf, type Key, key, partition } from '../../shared/table/keys.ts';
+import { lift, newestOf, type Versions } from '../../shared/table/stored-item.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { type Item, isRefused } from '../../shared/table/write.ts';
 

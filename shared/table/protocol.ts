@@ -1,6 +1,6 @@
 import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { clientOptions } from '../aws/client-options.ts';
-import { fromWire, toWire } from './attributes.ts';
+import { fromWire, toWire } from './stored-item.ts';
 import type { Send } from './table.ts';
 
 /** The endpoint of the service. */

@@ -11,7 +11,6 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from './commands.ts';
-import { ItemVersions } from './item-versions.ts';
 import {
   type IndexEntry,
   type ItemName,
@@ -33,6 +32,7 @@ import {
   type Range,
   type Span,
 } from './query.ts';
+import { ItemVersions } from './stored-item.ts';
 import {
   type Changes,
   type Condition,

@@ -1,4 +1,4 @@
-import { fromWire, toWire } from '../../shared/table/attributes.ts';
+import { fromWire, toWire } from '../../shared/table/stored-item.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { StoreConnections } from './store-connection.ts';
 

@@ -12,8 +12,8 @@ import {
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
-import { toWire } from '../../shared/table/attributes.ts';
 import { jsonProtocol, sendBy } from '../../shared/table/protocol.ts';
+import { toWire } from '../../shared/table/stored-item.ts';
 import { TABLE } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';

@@ -1,5 +1,5 @@
 import type { Environment } from '../../environment.ts';
-import { ItemVersions, type Versions } from '../../table/item-versions.ts';
+import { ItemVersions, type Versions } from '../../table/stored-item.ts';
 import type { Item } from '../../table/write.ts';
 import {
   forGuests,
