@@ -15,7 +15,7 @@ export const mayHaveFormulas = (text: string): boolean => MAY_HAVE_FORMULAS.test
  * Loads the typesetter, 270 KB of code that a function has in a file of its own.
  *
  * Formulas come from strangers. So commands that make links, load images or set classes and styles stay off (`trust`),
- * sizes have a limit, and nothing is logged.
+ * and sizes have a limit.
  */
 export async function loadTypesetter(): Promise<Typesetter> {
   const { default: katex } = await import('katex');
@@ -59,6 +59,10 @@ export function formulasOf(typesetter: Typesetter): Formulas {
   return (formula, isDisplay) => {
     if (milliseconds < 1 || bytes < 0) return undefined;
     const started = performance.now();
+    const { warn } = console;
+    // KaTeX warns of characters that it does not know, and has no option against that. A log holds nothing of messages. It
+    // is put back out here: nothing in the script runs once its time is over.
+    console.warn = () => {};
     try {
       const html = withinTime(Math.ceil(milliseconds), () => typesetter(formula, isDisplay));
       bytes -= Buffer.byteLength(html);
@@ -66,6 +70,7 @@ export function formulasOf(typesetter: Typesetter): Formulas {
     } catch {
       return undefined;
     } finally {
+      console.warn = warn;
       milliseconds -= performance.now() - started;
     }
   };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { loadTypesetter, mayHaveFormulas } from '../../shared/markdown/formula.ts';
 import { NOTHING_RESOLVED } from '../../shared/markdown/references.ts';
 import { MAX_HTML_BYTES, render } from '../../shared/markdown/render.ts';
@@ -94,6 +94,18 @@ describe('hostile formulas', () => {
     const html = htmlOf(`$$${formula}$$`);
     expect(html).toMatch(/^<p><span class="tex-error">/);
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_HTML_BYTES);
+  });
+
+  it.each([
+    ['a character that it does not know', '\\text{\ufeff}'],
+    ['a formula that takes too long', '\\text{\ufeff}\\def\\a{\\a\\a}\\a'],
+  ])('%s is in no log, and others may warn afterwards', { timeout: 30_000 }, (_says, formula) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    htmlOf(`$$${formula}$$`);
+    expect(warn).not.toHaveBeenCalled();
+    console.warn('others');
+    expect(warn).toHaveBeenCalledOnce();
+    warn.mockRestore();
   });
 
   it('share the limit of their message', { timeout: 30_000 }, () => {
