@@ -152,7 +152,14 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
     op: word('add', 'remove'),
     flag: word('read', 'starred'),
   }),
-  'reactions.add': fc.oneof(reaction, together({ message_id: oneMessage, emoji_name: word('smile') })),
+  'messages.markTopicAsRead': together({
+    stream_id: pick('homeId'),
+    topic_name: word('t0', 't1', 't2', 't3'),
+  }),
+  'reactions.add': fc.oneof(
+    { weight: 1, arbitrary: reaction },
+    { weight: 2, arbitrary: together({ message_id: oneMessage, emoji_name: word('smile') }) },
+  ),
   'reactions.remove': fc.oneof(
     { weight: 1, arbitrary: reaction },
     { weight: 4, arbitrary: together({ message_id: pick('smiledId'), emoji_name: word('smile') }) },
@@ -192,7 +199,7 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
   'submessages.add': together({
     message_id: mostly(pick('pollId'), oneMessage),
     msg_type: word('widget'),
-    content: fc.oneof(vote, name),
+    content: mostly(vote, name),
   }),
   'files.get': fileAddress(),
   'files.download': fileAddress(),
