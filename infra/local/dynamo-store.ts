@@ -89,10 +89,10 @@ async function connect(endpoint: URL): Promise<DynamoStore> {
 async function answers(endpoint: URL): Promise<string | undefined> {
   const end = Date.now() + startLimit;
   while (Date.now() < end) {
-    const answered = await fetch(endpoint).then(
-      async (response) => response.arrayBuffer(),
-      () => undefined,
-    );
+    // An answer that breaks off is none.
+    const answered = await fetch(endpoint)
+      .then((response) => response.arrayBuffer())
+      .catch(() => undefined);
     if (answered) return undefined;
     await sleep(10);
   }

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import {
   DescribeTableCommand,
@@ -11,6 +12,7 @@ import {
 import { describe, expect, inject, test, vi } from 'vitest';
 import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
 import { ensureTable, removeExpired } from '../../infra/local/dynamo-table.ts';
+import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import type { Table } from '../../infra/local/template.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 import { sampleTable } from './sample-template.ts';
@@ -38,6 +40,23 @@ async function processesWith(text: string): Promise<number[]> {
 }
 
 describe('the store', () => {
+  test('at a given address may break off its first answer', async () => {
+    let asked = 0;
+    const server = createServer((_, reply) => {
+      asked += 1;
+      reply.writeHead(200, { 'content-length': 10 });
+      if (asked > 1) reply.end('0123456789');
+      else reply.write('01234', () => reply.destroy());
+    });
+    const endpoint = await listenOnLoopback(server, 0);
+    try {
+      expect((await startDynamoStore('', endpoint)).endpoint).toBe(endpoint);
+      expect(asked).toBe(2);
+    } finally {
+      server.close();
+    }
+  });
+
   test('loses nothing that it acknowledged when everything is killed', async () => {
     const file = join(await temporaryFolder(), 'dynamodb.sqlite');
     const acknowledged: string[] = [];
