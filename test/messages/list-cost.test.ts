@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { handler as remove } from '../../functions/messages/delete.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { QueryCommand } from '../../shared/table/commands.ts';
+import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { BUDGET, cost, tripsOf } from '../support/fetch-cost.ts';
 import { givenChannel, givenUser } from '../support/given.ts';
 import { move } from '../support/message-update.ts';
 import { flagged, givenMessages, idsIn, sent, sentMany } from '../support/messages.ts';
-import { newRealm } from '../support/realm.ts';
+import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /** An organization in which a little of everything was said. */
 async function lively() {
@@ -184,6 +185,14 @@ describe('GET /messages: round trips (DESIGN 7)', () => {
   });
 });
 
+const MINUTE = 60_000;
+
+/** More messages elsewhere than a fetch reads of the end of a quiet log. */
+async function givenLater(realm: TestRealm): Promise<void> {
+  await givenMessages(realm, realm.people.member, realm.channels.general, () => 'later', 40);
+  realm.pass(MINUTE);
+}
+
 describe('GET /messages: cost', () => {
   it('twenty messages cost the same in a short history and in a long one', async () => {
     const realm = await newRealm();
@@ -192,6 +201,7 @@ describe('GET /messages: cost', () => {
     const long = await givenChannel(realm, {}, [member, admin]);
     await givenMessages(realm, member, long.channelId, (i) => `t${i % 2}`, 2_000);
     await givenMessages(realm, member, short.channelId, (i) => `t${i % 2}`, 60);
+    await givenLater(realm);
     for (const narrow of [
       (id: number) => [['channel', id]],
       (id: number) => [
@@ -206,6 +216,22 @@ describe('GET /messages: cost', () => {
       ];
       expect(b).toEqual(a);
     }
+  });
+
+  it('messages at the end of the log, which every fetch reads, are not read again', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const [older, newest] = [
+      await givenChannel(realm, {}, [member]),
+      await givenChannel(realm, {}, [member]),
+    ];
+    await givenMessages(realm, member, older.channelId, () => 'topic', 20);
+    await givenLater(realm);
+    await givenMessages(realm, member, newest.channelId, () => 'topic', 20);
+    realm.pass(MINUTE);
+    const unitsOf = async (channelId: number): Promise<number> =>
+      (await cost(realm, admin, { num_before: 20, narrow: [['channel', channelId]] })).readUnits;
+    expect((await unitsOf(older.channelId)) - (await unitsOf(newest.channelId))).toBe(20);
   });
 
   it('what other people write to each other costs nothing', async () => {
@@ -246,6 +272,27 @@ const lagging =
     const { Items = [], ...rest } = answer as QueryCommandOutput;
     return { ...rest, Items: Items.filter(({ sk }) => Number(sk) <= last) };
   };
+
+describe('GET /messages: an index that is ahead', () => {
+  it('does not lose a message that moved here after the end of the log was read', async () => {
+    const realm = await newRealm();
+    const { member, admin } = realm.people;
+    const { general, random } = realm.channels;
+    const id = await sent(realm, member, { to: random });
+    realm.pass(MINUTE);
+    const logRead = Promise.withResolvers<void>();
+    const moved = logRead.promise.then(() => move(realm, admin, id, { stream_id: general }));
+    const ahead = realm.container((send) => async (command) => {
+      if (!(command instanceof QueryCommand)) return send(command);
+      const { IndexName: index, ExpressionAttributeValues: values = {} } = command.input;
+      if (index !== undefined) await moved;
+      const answer = await send(command);
+      if (Object.values(values).includes(partition('slot', realm))) logRead.resolve();
+      return answer;
+    });
+    expect(await idsIn(ahead, member, { narrow: [['channel', general]] })).toEqual([id]);
+  });
+});
 
 describe('GET /messages: indexes that lag', () => {
   it('do not hide what was just sent', async () => {

@@ -87,7 +87,11 @@ async function loadMessage(reader: Reader, head: MessageHead): Promise<MessageSl
     reader.loadContext(head),
     reader.reactions(head.id),
   ]);
-  return message?.conversation === head.conversation ? message : undefined;
+  if (message === undefined || message.conversation === head.conversation) return message;
+  // Perhaps it was kept from a read before that of its head, and has moved here in between.
+  reader.release([message]);
+  const current = await reader.message(head.id);
+  return current?.conversation === head.conversation ? current : undefined;
 }
 
 /** The senders and recipients of messages. Those hidden from the caller are anonymized. */

@@ -54,9 +54,13 @@ export class Reader {
     return loading;
   }
 
-  /** Recent changes, from the log, that the indexes may not show yet. */
+  /** Recent changes, from the log, that the indexes may not show yet. The messages among them are kept. */
   recent(): Promise<RecentChanges> {
-    return this.#once('recent', () => loadRecentChanges(this.#outside, this.realm, extents.read));
+    return this.#once('recent', async () => {
+      const changes = await loadRecentChanges(this.#outside, this.realm, extents.read);
+      this.keep(changes.messages);
+      return changes;
+    });
   }
 
   /** A channel with the reader's subscription; undefined if there is no such channel. */

@@ -28,6 +28,7 @@ export const isSameEmoji = (a: EmojiKey, b: EmojiKey): boolean => a.type === b.t
 
 /** Prefix of the attributes of a message in which earlier releases stored reactions. */
 const IN_MESSAGE = 'reaction';
+const PREFIX = `${IN_MESSAGE}/`;
 
 /** The attribute of a message in which an earlier release stored this reaction. */
 export const attributeInMessage = ({ type, code }: EmojiKey, userId: number): string =>
@@ -36,7 +37,7 @@ export const attributeInMessage = ({ type, code }: EmojiKey, userId: number): st
 /** The reactions that earlier releases stored in the message, in no order. */
 export const reactionsInMessage = (message: object): Reaction[] =>
   Object.keys(message).flatMap((attribute): Reaction[] => {
-    if (!attribute.startsWith(`${IN_MESSAGE}/`)) return [];
+    if (!attribute.startsWith(PREFIX)) return [];
     const [, type, code, userId, ...rest] = attribute.split('/');
     if (code === undefined || userId === undefined || rest.length > 0) return [];
     const { name, seq } = (message as Readonly<Record<string, StoredReaction>>)[attribute] as StoredReaction;
