@@ -85,11 +85,18 @@ async function install(project) {
  */
 const youngHeapMb = 4;
 
+/** How much (percent) the old generation grows before its garbage is collected: V8 would let it double, or more. */
+const oldHeapGrowth = 30;
+
 async function main(project, [script, ...args]) {
   if (!isInstalled(project)) await install(project);
   const node = join(project, 'node_modules/.bin/node');
   // SQLite and the stripping of types are called experimental, and are what Lambda's Node has.
-  const flags = ['--disable-warning=ExperimentalWarning', `--max-semi-space-size=${youngHeapMb}`];
+  const flags = [
+    '--disable-warning=ExperimentalWarning',
+    `--max-semi-space-size=${youngHeapMb}`,
+    `--heap-growing-percent=${oldHeapGrowth}`,
+  ];
   const command = [node, ...flags, join(project, script), ...args];
   // The channel says nothing; its end tells the child that this process is gone.
   const { code, signal } = await run(command, {
