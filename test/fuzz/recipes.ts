@@ -186,6 +186,8 @@ export const recipes: Readonly<Record<string, fc.Arbitrary<Fields>>> = {
     together({ user_group_id: pick('groupId'), add: oneOf(pick('groupId')) }),
     together({ user_group_id: pick('groupId'), delete: oneOf(pick('groupId')) }),
   ),
+  'userGroups.update': together({ user_group_id: pick('groupId'), description }),
+  'channels.update': together({ stream_id: pick('channelId'), description }, { is_private: fc.boolean() }),
   'channelFolders.reorder': together({ order: pick('folderOrder') }),
   'push.removeDevice': together({ device_id: pick('ownDeviceId') }),
   'push.register': fc.oneof(
