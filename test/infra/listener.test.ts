@@ -1,13 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
 import { eventListener, proof } from '../../shared/endpoints/listener.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import { type Template, textOf, type Value } from '../support/template.ts';
-import { everySetting, wholeStack } from '../support/whole-stack.ts';
+import { everySetting, standIns, wholeStack } from '../support/whole-stack.ts';
+import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 
 const web = wholeStack({});
 const full = wholeStack(everySetting);
 const functions = wholeStack({ wait: 'function' });
+
+const folder = await temporaryFolder();
+const polling = { endpoints: endpoints.filter(({ id }) => id.startsWith('events.')), workers };
+/** The stack with few endpoints, which takes much less time than the whole. */
+const smallStack = (context: Readonly<Record<string, string>>): Template =>
+  synthesized(standIns, folder, polling, { context });
 
 interface Revision {
   readonly BuildConfig: {
@@ -120,11 +129,11 @@ describe('the Web Function that holds polls', () => {
     ['1200', 2_000],
     ['10000', 10_000],
   ])('takes %s requests a second, rounded up to a rate that Lambda knows', (requestsPerSecond, RateLimit) => {
-    expect(endpointOf(wholeStack({ requestsPerSecond })).ThrottleConfig).toEqual({ RateLimit });
+    expect(endpointOf(smallStack({ requestsPerSecond })).ThrottleConfig).toEqual({ RateLimit });
   });
 
   test('has no rate of its own where it would be above those that Lambda knows', () => {
-    expect(endpointOf(wholeStack({ requestsPerSecond: '10001' }))).not.toHaveProperty('ThrottleConfig');
+    expect(endpointOf(smallStack({ requestsPerSecond: '10001' }))).not.toHaveProperty('ThrottleConfig');
   });
 });
 

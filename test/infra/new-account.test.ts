@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { everyEndpoint as endpoints } from '../../shared/endpoints/all.ts';
+import { workers } from '../../shared/endpoints/workers.ts';
 import type { FunctionProperties, Template, Value } from '../support/template.ts';
-import { everySetting, wholeStack } from '../support/whole-stack.ts';
+import { everySetting, standIns, wholeStack } from '../support/whole-stack.ts';
+import { synthesized, temporaryFolder } from './fixtures/synthesized.ts';
 
 /** The quotas of AWS that bound a template, as a new account has them (documented by AWS, November 2026). */
 const quotas = {
@@ -18,6 +21,8 @@ const quotas = {
   gatewayRate: 2_500,
   gatewayBurst: 1_250,
 } as const;
+
+const folder = await temporaryFolder();
 
 describe.each([
   ['nothing set', {}],
@@ -84,9 +89,11 @@ describe.each([
 });
 
 describe('what is paid for by the hour', () => {
+  /** Endpoints that need any of this. A stack of all takes much longer. */
+  const dear = endpoints.filter(({ needs }) => needs.secrets || needs.key);
   const hourly = ['AWS::SecretsManager::Secret', 'AWS::KMS::Key', 'AWS::WAFv2::WebACL'];
   const countOf = (context: Readonly<Record<string, string>>) => {
-    const template = wholeStack(context);
+    const template = synthesized(standIns, folder, { endpoints: dear, workers }, { context });
     const [secrets, keys, acls] = hourly.map((type) => template.all(type).size);
     const polled = [...template.all('AWS::Lambda::EventSourceMapping').keys()];
     return { secrets, keys, acls, polled };
