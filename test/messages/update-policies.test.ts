@@ -340,6 +340,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
             throw fault('ThrottlingException');
           return store(command);
         },
+      { wait: async (ms) => realm.pass(ms) },
     );
     const { batchItemFailures } = await deliver(failing, messages);
     expect(batchItemFailures).toHaveLength(2);

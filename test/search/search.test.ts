@@ -234,7 +234,8 @@ describe('a search while things change', () => {
     expect(idsOf(await searched(realm, member, 'apples', [['channel', general]]))).toEqual([ids[2]]);
   });
 
-  it.each(['lost', 'cut short'])(
+  // Each waits some seconds for its message.
+  it.concurrent.each(['lost', 'cut short'])(
     'says so if a segment is %s, and has it rebuilt',
     async (how) => {
       const { realm, ids } = await givenTexts(['apples', 'pears'], 2);
@@ -249,7 +250,6 @@ describe('a search while things change', () => {
       expect((await realm.call(list, member, { anchor: 'newest', num_before: 5, num_after: 0 })).status).toBe(
         200,
       );
-      // The message is delayed by some seconds.
       const woken = await vi.waitFor(
         async () => {
           const messages = await work.receive();
