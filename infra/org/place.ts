@@ -132,7 +132,9 @@ const outsideAt = (environment: Environment): Outside => ({
 });
 
 const answers = (address: URL): Promise<boolean> =>
-  fetch(address, { signal: AbortSignal.timeout(1000) }).then(
-    (reply) => reply.arrayBuffer().then(() => true),
-    () => false,
-  );
+  fetch(address, { signal: AbortSignal.timeout(1000) })
+    .then((reply) => reply.arrayBuffer())
+    .then(
+      () => true,
+      () => false,
+    );
