@@ -43,14 +43,17 @@ export async function repair({ realm, keys }: Side, actors: readonly Actor[]): P
   const users = await table.all('user', { realm: realm.realm });
   const owner = users.find((user) => user.role === roles.owner && user.isActive && keys.has(user.userId));
   if (owner === undefined) throw new Error('nobody is left who could repair anything');
-  const as: Person = { ...owner, apiKey: keys.get(owner.userId) ?? '' };
-  for (const { side, person, role } of actors) {
+  const withKey = (user: typeof owner): Person => ({ ...user, apiKey: keys.get(user.userId) ?? '' });
+  let as = withKey(owner);
+  // The owner comes first and repairs the rest: whoever is an owner by chance loses that here.
+  for (const { side, person, role } of actors.toSorted((one, other) => one.role - other.role)) {
     if (side.realm !== realm) continue;
     const path = { user: person.userId };
     const user = await table.get('user', { realm: realm.realm, userId: person.userId });
     if (user === undefined) continue;
     if (!user.isActive) await realm.call(reactivate, as, {}, { path });
     if (user.role !== role && !user.isBot) await realm.call(update, as, { role }, { path });
+    if (role === roles.owner) as = withKey(user);
   }
   const { status, body } = await realm.call(updateRealm, as, PERMISSIVE);
   if (status !== 200) throw new Error(`the settings are as they were: ${body.msg}`);
