@@ -17,6 +17,9 @@ export const heardOf = ({ id, type, message, message_id, message_ids, messages }
       : [message.id],
 });
 
+/** Events that are told for some seconds only, so that one who comes later does not hear them. */
+const momentary = new Set(['presence', 'typing', 'typing_edit_message']);
+
 /** What is wrong with the order of events that came behind `last` in one reply, if anything. */
 export function wrongOrder(events: readonly Json[], last: number): string[] {
   const wrong: string[] = [];
@@ -44,7 +47,7 @@ export interface Comparison {
 /**
  * Holds a reader to what is told at the end: nothing missing, nothing else, nothing twice, in the same order. What may
  * be seen is decided when it is told, so messages that were deleted since are only in what was heard, and those that
- * came and went for the reader may be in either.
+ * came and went for the reader may be in either, and so may momentary events.
  */
 export function wrongHearing({ name, heard, told, after, isGone, isFleeting }: Comparison): string[] {
   const wrong: string[] = [];
@@ -54,8 +57,8 @@ export function wrongHearing({ name, heard, told, after, isGone, isFleeting }: C
   });
   const known = new Map(heard.map((each) => [each.id, each]));
   const again = new Map(told.map((each) => [each.id, each]));
-  const excused = ({ messages }: Heard, is: (id: number) => boolean): boolean =>
-    messages.length > 0 && messages.some(is);
+  const excused = ({ type, messages }: Heard, is: (id: number) => boolean): boolean =>
+    momentary.has(type) || messages.some(is);
   for (const each of told) {
     if (each.id <= after) continue;
     const same = known.get(each.id);

@@ -56,6 +56,12 @@ describe('what a reader of the soak heard', () => {
     expect(compare(told.slice(1), { after: 3 })).toEqual([]);
   });
 
+  it('may have momentary events that others did not hear, and lack them', () => {
+    const presence: Heard = { id: 9, type: 'presence', messages: [] };
+    expect(compare([...told, presence])).toEqual([]);
+    expect(compare(told, { told: [...told, presence] })).toEqual([]);
+  });
+
   it('rises in every reply, heartbeats too', () => {
     expect(wrongOrder([{ id: 4 }, { id: 5 }, { id: 6, type: 'heartbeat' }], 3)).toEqual([]);
     expect(

@@ -143,7 +143,8 @@ export const applyPeople: Applying = {
   'user_settings/update': ({ state }, { property, value }) => {
     if (!(property in state.user_settings)) throw new Error(`there is no setting ${property}`);
     state.user_settings[property] = value;
-    if (property === 'enter_sends') state.enter_sends = value;
+    // Only clients without `user_settings_object` have it at the top level too.
+    if (property in state) state[property] = value;
   },
   user_status: sayStatus,
   // Not compared (`shown.ts`).
