@@ -35,7 +35,11 @@ function settingsOfPage(): Settings {
   runInNewContext(script, {
     SwaggerUIBundle: renderer,
     URL,
-    document: { currentScript: { src: 'http://chat.example.com/api/reference/page.js' } },
+    document: {
+      currentScript: { src: 'http://chat.example.com/api/reference/page.js' },
+      documentElement: { classList: { toggle: () => {} } },
+    },
+    matchMedia: () => ({ matches: false, addEventListener: () => {} }),
   });
   return settings ?? expect.fail('the page renders nothing');
 }
