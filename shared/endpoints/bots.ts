@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { MAX_KEYS } from '../domain/account/bot-storage.ts';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, reads, readsItems, writes } from './endpoint.ts';
 import { botDefaults } from './objects.ts';
 import { boolean, integer, json, optional, pathId, text } from './parameter.ts';
 
@@ -107,7 +107,7 @@ export const updateBotStorage = endpoint({
   // One transaction writes all of it, and an item takes 400 KB.
   size: { bytes: 320 * 1024 },
   errors: ['PERMISSION_DENIED'],
-  needs: { table: [...reads, 'PutItem'] },
+  needs: { table: [...readsItems, 'PutItem'] },
 });
 
 export const removeBotStorage = endpoint({

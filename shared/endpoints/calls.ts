@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, type Needs, reads, writes } from './endpoint.ts';
+import { endpoint, type Needs, reads, readsItems, writes } from './endpoint.ts';
 import { boolean, optional, text } from './parameter.ts';
 
 const provider = text('The provider of the video call: `zoom` or `webex`.');
@@ -43,7 +43,7 @@ export const registerCalls = endpoint({
   access: 'user',
   parameters: { provider },
   serves: 'A redirect (302) to the provider.',
-  needs: { table: [...reads, 'PutItem'], ...providerNeeds, key: ['Encrypt'] },
+  needs: { table: [...readsItems, 'PutItem'], ...providerNeeds, key: ['Encrypt'] },
 });
 
 export const completeCalls = endpoint({
@@ -60,7 +60,7 @@ export const completeCalls = endpoint({
     error: optional(text('The error of the provider, if the user did not consent.')),
   },
   serves: 'A page that closes itself.',
-  needs: { table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], ...providerNeeds },
+  needs: { table: [...reads, 'PutItem', 'UpdateItem', 'DeleteItem'], ...providerNeeds },
   timeout: 15,
 });
 
@@ -76,5 +76,5 @@ export const createBigBlueButtonCall = endpoint({
     voice_only: optional(boolean('Whether cameras are off for everybody but moderators; default false.')),
   },
   reply: z.object({ url: z.string() }),
-  needs: { table: reads, secrets: ['big-blue-button-secret'], settings: ['BIG_BLUE_BUTTON_URL'] },
+  needs: { table: readsItems, secrets: ['big-blue-button-secret'], settings: ['BIG_BLUE_BUTTON_URL'] },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, readsItems, writes } from './endpoint.ts';
 import { boolean, text } from './parameter.ts';
 
 const source = 'specification 4.6, wire facts 8';
@@ -15,6 +15,7 @@ export const listDomains = endpoint({
   reply: z.object({
     domains: z.array(z.object({ domain: z.string(), allow_subdomains: z.boolean() })),
   }),
+  needs: { table: readsItems },
 });
 
 export const addDomain = endpoint({

@@ -50,8 +50,11 @@ export type TableAction =
 /** Memory (MB) of a function that hashes passwords, half a second's work: from here on, Lambda gives a whole processor. */
 export const HASHING_MEMORY = 1769;
 
-/** The grants of every authenticated read: batches of items, queries for lists. */
-export const reads = ['BatchGetItem', 'Query'] as const satisfies readonly TableAction[];
+/** The grants of what reads items by their keys alone: no lists, and not the groups of the caller (`serveByRole`). */
+export const readsItems = ['BatchGetItem'] as const satisfies readonly TableAction[];
+
+/** The grants of most authenticated reads: batches of items, queries for lists. */
+export const reads = [...readsItems, 'Query'] as const satisfies readonly TableAction[];
 
 /** The grants of most writes. Deletions and condition checks are declared separately. */
 export const writes = [...reads, 'PutItem', 'UpdateItem'] as const satisfies readonly TableAction[];

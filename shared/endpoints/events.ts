@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { capabilityNames } from '../domain/event/queue.ts';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, readsItems, writes } from './endpoint.ts';
 import { boolean, integer, json, narrowOf, optional, plainlyRequired, text } from './parameter.ts';
 
 /** Names of event types. They are stored with the queue, so their number and length are limited. */
@@ -110,5 +110,5 @@ export const deleteQueue = endpoint({
   access: 'user',
   parameters: { queue_id: text('The `queue_id` from the registration.') },
   errors: ['BAD_EVENT_QUEUE_ID'],
-  needs: { table: [...reads, 'DeleteItem'] },
+  needs: { table: [...readsItems, 'DeleteItem'] },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, readsItems, writes } from './endpoint.ts';
 import { linkifierFields } from './objects.ts';
 import { ids, json, optional, pathId, text } from './parameter.ts';
 
@@ -29,6 +29,7 @@ export const listLinkifiers = endpoint({
   description: 'Lists the linkifiers of the organization, in order of application.',
   access: 'user',
   reply: z.object({ linkifiers: z.array(z.object(linkifierFields)) }),
+  needs: { table: readsItems },
 });
 
 export const reorderLinkifiers = endpoint({

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { MAX_FRAGMENT, MAX_VIEW_NAME } from '../domain/navigation/view.ts';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, readsItems, writes } from './endpoint.ts';
 import { navigationViewFields } from './objects.ts';
 import { boolean, optional, text } from './parameter.ts';
 
@@ -21,6 +21,7 @@ export const listNavigationViews = endpoint({
   description: "Lists the caller's navigation views.",
   access: 'user',
   reply: z.object({ navigation_views: z.array(z.object(navigationViewFields)) }),
+  needs: { table: readsItems },
 });
 
 export const addNavigationView = endpoint({

@@ -126,7 +126,7 @@ export const setPassword = endpoint({
   description: 'Sets a password by a link, which works once.',
   access: 'anyone',
   parameters: { ...linkToken, password: text('The new password.') },
-  needs: { table: [...signsIn, 'PutItem', 'DeleteItem', 'ConditionCheckItem'] },
+  needs: { table: [...signsIn, 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] },
   memory: HASHING_MEMORY,
 });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, readsItems, writes } from './endpoint.ts';
 import { profileFieldFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text } from './parameter.ts';
 
@@ -47,6 +47,7 @@ export const listProfileFields = endpoint({
   description: 'Lists the custom profile fields, in order.',
   access: 'user',
   reply: z.object({ custom_fields: z.array(z.object(profileFieldFields)) }),
+  needs: { table: readsItems },
 });
 
 export const reorderProfileFields = endpoint({

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { PUSH } from '../kernel/wake-up.ts';
-import { endpoint, reads, writes } from './endpoint.ts';
+import { endpoint, reads, readsItems, writes } from './endpoint.ts';
 import { integer, optional, text, word } from './parameter.ts';
 
 const deviceId = integer('The `device_id` from its registration.');
@@ -88,6 +88,7 @@ export const testLegacyPush = endpoint({
   access: 'human',
   parameters: { token: optional(text('The token of the device to send it to.')) },
   errors: ['INVALID_PUSH_DEVICE_TOKEN'],
+  needs: { table: readsItems },
 });
 
 const legacyToken = text('The token of the device at its push service.');
@@ -96,7 +97,7 @@ const legacyToken = text('The token of the device at its push service.');
 const legacy = {
   source: 'companion facts 3.11',
   access: 'human',
-  needs: { table: [...reads, 'PutItem'] },
+  needs: { table: [...readsItems, 'PutItem'] },
 } as const;
 
 export const addApnsToken = endpoint({

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint, reads, removesImage, storesImage } from './endpoint.ts';
+import { endpoint, readsItems, removesImage, storesImage } from './endpoint.ts';
 import { boolean } from './parameter.ts';
 
 const source = 'companion facts 4.8';
@@ -19,7 +19,7 @@ const leads = {
   source,
   access: 'user',
   serves: 'A redirection (302) to the picture.',
-  needs: { table: reads },
+  needs: { table: readsItems },
 } as const;
 
 export const setIcon = endpoint({

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { OUTBOX } from '../domain/outbox/outbox.ts';
 import { groupSettingSchema } from '../model/permission/permission.ts';
-import { endpoint, writes } from './endpoint.ts';
+import { endpoint, readsItems, writes } from './endpoint.ts';
 import { forEachSetting, userGroupFields, userGroupPermissions } from './objects.ts';
 import { boolean, groupChange, ids, json, optional, pathId, text } from './parameter.ts';
 
@@ -134,6 +134,7 @@ export const listUserGroupSubgroups = endpoint({
     direct_subgroup_only: optional(boolean('Whether to exclude subgroups of subgroups.')),
   },
   reply: z.object({ subgroups: z.array(z.int()) }),
+  needs: { table: readsItems },
 });
 
 export const listUserGroups = endpoint({

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { PUSH } from '../kernel/wake-up.ts';
-import { endpoint, HASHING_MEMORY, removesImage, storesImage, writes } from './endpoint.ts';
+import { endpoint, HASHING_MEMORY, readsItems, removesImage, storesImage, writes } from './endpoint.ts';
 import { userFields } from './objects.ts';
 import { boolean, ids, integer, json, optional, pathId, text, word } from './parameter.ts';
 import { profileValues } from './profile-fields.ts';
@@ -20,6 +20,7 @@ export const getOwnUser = endpoint({
   description: 'Gets the account of the caller.',
   access: 'user',
   reply: z.object({ ...userFields, max_message_id: z.int() }),
+  needs: { table: readsItems },
 });
 
 export const listUsers = endpoint({
@@ -262,6 +263,7 @@ export const listAlertWords = endpoint({
   description: 'Lists the words that the caller wants to be alerted to.',
   access: 'user',
   reply: alertWords,
+  needs: { table: readsItems },
 });
 
 export const addAlertWords = endpoint({

@@ -31,12 +31,25 @@ const ELEMENTS: Readonly<Record<string, TableAction>> = {
   ConditionCheck: 'ConditionCheckItem',
 };
 
-/** The actions that a command needs; a transaction needs one for each kind of its elements. */
+interface Element {
+  readonly Put?: { readonly Item: { readonly pk: string; readonly sk: string } };
+}
+
+const isSlot = isOf('slot');
+
+/**
+ * The actions that a command needs; a transaction needs one for each kind of its elements. One that writes to the log also
+ * needs to query it: one commit of 256 saves a checkpoint (`shared/log/checkpoint.ts`), whether a test meets that or not.
+ */
 function actionsOf(command: object): TableAction[] {
-  const { input } = command as { readonly input: { readonly TransactItems?: readonly object[] } };
-  const elements = (input.TransactItems ?? []).flatMap((item) => Object.keys(item));
+  const { input } = command as { readonly input: { readonly TransactItems?: readonly Element[] } };
+  const elements = input.TransactItems ?? [];
+  const kinds = elements.flatMap((element) => Object.keys(element));
+  const isCommit = elements.some(({ Put }) => Put !== undefined && isSlot(Put.Item));
   const found =
-    elements.length > 0 ? elements.map((kind) => ELEMENTS[kind]) : [ACTIONS[command.constructor.name]];
+    kinds.length > 0
+      ? [...kinds.map((kind) => ELEMENTS[kind]), ...(isCommit ? ['Query' as const] : [])]
+      : [ACTIONS[command.constructor.name]];
   return found.map((action) => {
     if (action === undefined) throw new Error(`no policy knows the command ${command.constructor.name}`);
     return action;

@@ -1,6 +1,5 @@
 import type { Outside, Vault } from '../../kernel/outside.ts';
-import { commit } from '../../log/commit.ts';
-import { logOf } from '../../log/log.ts';
+import { commitTo } from '../../log/checkpoint.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
 import { hasVersion, ignoreRefused } from '../../table/write.ts';
@@ -95,7 +94,7 @@ export async function storeToken(
   token: CallToken,
 ): Promise<void> {
   const item = await sealed(outside, vault, holder, token);
-  await commit(logOf(outside, holder.realm), 1, () => ({
+  await commitTo(outside, holder.realm)(1, () => ({
     writes: [{ put: keyFor(holder), item }],
     entries: [tokenEvent(holder, true)],
     result: undefined,
@@ -104,7 +103,7 @@ export async function storeToken(
 
 /** Erases the token of this version, with an event. Throws `ConflictError` if another token has replaced it. */
 export const eraseToken = (outside: Outside, holder: Holder, version: string): Promise<void> =>
-  commit(logOf(outside, holder.realm), 1, () => ({
+  commitTo(outside, holder.realm)(1, () => ({
     writes: [{ delete: keyFor(holder), when: hasVersion(version) }],
     entries: [tokenEvent(holder, false)],
     result: undefined,
