@@ -16,7 +16,7 @@ export interface FunctionPoolOptions {
    * since more of them only take turns.
    */
   readonly startsAtOnce: number;
-  /** Milliseconds after which an event that waits for busy copies gets a further one: they do something slow. */
+  /** Milliseconds in which no copy of a function ends what it does, after which events that wait get further ones. */
   readonly busyMs: number;
   /** Milliseconds after which a sandbox that nobody needs is given up. */
   readonly idleMs: number;
@@ -37,15 +37,17 @@ interface Fleet {
   readonly waiting: Waiting[];
   readonly running: Set<Sandbox>;
   starting: number;
+  /** When a copy last ended what it did. */
+  ended: number;
 }
 
 /**
  * Runs functions as Lambda does: an event gets a warm copy of its function, or a new one, to itself.
  *
  * On a laptop not as many can run at the same moment as on AWS, so events wait a little for the copies that there are:
- * the first one to be free takes the first in line. A function gets further copies only for events that wait for long, and
- * only while more of them wait than are already loading. So short requests are served by few copies, whose code is compiled
- * soon, while each long one ends up with its own.
+ * the first one to be free takes the first in line. A function gets further copies only while all that it has do something
+ * slow, and more events wait than copies are already loading. So short requests are served by few copies, whose code is
+ * compiled soon, while each long one ends up with its own.
  */
 export class FunctionPool {
   readonly #options: FunctionPoolOptions;
@@ -58,7 +60,7 @@ export class FunctionPool {
     this.#fleets = new Map(
       functions.map((lambda) => [
         lambda.name,
-        { lambda, idle: [], waiting: [], running: new Set<Sandbox>(), starting: 0 },
+        { lambda, idle: [], waiting: [], running: new Set<Sandbox>(), starting: 0, ended: 0 },
       ]),
     );
     this.#sweeper = setInterval(() => this.#giveUpIdle(), options.idleMs / 4).unref();
@@ -87,8 +89,7 @@ export class FunctionPool {
         settle({ outcome: 'throttled' });
       });
       this.#serve(fleet);
-      if (!fleet.waiting.includes(waiting)) return;
-      setTimeout(() => this.#startWhereNeeded(), this.#options.busyMs).unref();
+      this.#lookAgain(fleet, waiting);
     });
   }
 
@@ -144,12 +145,19 @@ export class FunctionPool {
     }
   }
 
+  /** As long as an event waits, looks now and then whether a further copy would help it. */
+  #lookAgain(fleet: Fleet, waiting: Waiting): void {
+    if (!fleet.waiting.includes(waiting)) return;
+    this.#startWhereNeeded();
+    setTimeout(() => this.#lookAgain(fleet, waiting), this.#options.busyMs).unref();
+  }
+
   /** How many copies would help the events that wait. */
   #needed(fleet: Fleet): number {
     const { startsAtOnce, busyMs } = this.#options;
     if (sizeOf(fleet) < startsAtOnce) return fleet.waiting.length;
     const limit = Date.now() - busyMs;
-    return fleet.waiting.filter(({ since }) => since <= limit).length;
+    return fleet.ended > limit ? 0 : fleet.waiting.filter(({ since }) => since <= limit).length;
   }
 
   /** Whether one more copy may be made, if need be by giving up the one that has been idle the longest. */
@@ -189,6 +197,7 @@ export class FunctionPool {
     fleet.running.add(sandbox);
     const result = await sandbox.run({ requestId: randomUUID(), traceId: newTraceId(), event });
     fleet.running.delete(sandbox);
+    fleet.ended = Date.now();
     // What is stopped together with the pool has not failed.
     if (result.outcome === 'failure' && !this.#closed) this.#options.onFailure(fleet.lambda, result.error);
     settle(result);

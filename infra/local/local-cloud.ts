@@ -64,7 +64,7 @@ const grace = 1500;
  */
 const idleMs = 60_000;
 const idleAtMost = 16;
-/** Milliseconds that an event waits for busy copies of its function: longer than nearly every request takes. */
+/** Milliseconds without an end of anything after which a function's copies count as slow: nearly no request takes as long. */
 const busyMs = 500;
 /** Milliseconds that the door keeps a connection on which nothing happens: longer than its clients do. */
 const keepAlive = 60_000;

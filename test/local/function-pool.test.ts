@@ -86,6 +86,13 @@ describe('a function', () => {
     expect(pool.copies('unruly')).toBe(2);
   });
 
+  test('gets no further copies while those that it has go on, however many events wait', async () => {
+    const pool = poolOf([lambdaOf('unruly')], { busyMs: 200 });
+    const all = await Promise.all(Array.from({ length: 40 }, () => rest(pool, 30)));
+    expect(all.map(rested)).toHaveLength(40);
+    expect(pool.copies('unruly')).toBe(2);
+  });
+
   test('gets the copy that was used last', async () => {
     const pool = poolOf([lambdaOf('unruly')]);
     const [long, longer] = await Promise.all([rest(pool, 700), rest(pool, 1000)]);
