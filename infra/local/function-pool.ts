@@ -37,7 +37,7 @@ interface Fleet {
   readonly waiting: Waiting[];
   readonly running: Set<Sandbox>;
   starting: number;
-  /** When a copy last ended what it did. */
+  /** When a copy last ended what it did, or the first one was loaded. */
   ended: number;
 }
 
@@ -148,8 +148,11 @@ export class FunctionPool {
   /** As long as an event waits, looks now and then whether a further copy would help it. */
   #lookAgain(fleet: Fleet, waiting: Waiting): void {
     if (!fleet.waiting.includes(waiting)) return;
-    this.#startWhereNeeded();
-    setTimeout(() => this.#lookAgain(fleet, waiting), this.#options.busyMs).unref();
+    const look = (): void => {
+      this.#startWhereNeeded();
+      this.#lookAgain(fleet, waiting);
+    };
+    setTimeout(look, this.#options.busyMs).unref();
   }
 
   /** How many copies would help the events that wait. */
@@ -188,6 +191,8 @@ export class FunctionPool {
       this.#options.onFailure(lambda, error);
       fleet.waiting.shift()?.settle({ outcome: 'failure', error });
     } else {
+      // Until there was a copy, none was slow.
+      if (fleet.running.size === 0) fleet.ended = Date.now();
       this.#rest(fleet, sandbox);
     }
     this.#startWhereNeeded();
