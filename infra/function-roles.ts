@@ -1,7 +1,7 @@
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { sha256 } from '../shared/kernel/text.ts';
+import { digestOf } from '../shared/kernel/text.ts';
 import { accept } from './accepted.ts';
 import { areaOf, upperCamel, writingLogs } from './area-logs.ts';
 import { grants, type Resources, type Rights, wideGrants } from './resources.ts';
@@ -24,7 +24,7 @@ export class FunctionRoles extends Construct {
       resources: ['*'],
     });
     const statements = [...grants(needs, resources), ...triggerGrants, areaLogs, traces];
-    const name = `${upperCamel(area)}${digestOf(Stack.of(this).resolve(statements.map((each) => each.toJSON())))}`;
+    const name = `${upperCamel(area)}${markOf(Stack.of(this).resolve(statements.map((each) => each.toJSON())))}`;
     const known = this.#roles.get(name);
     if (known) return known;
     const role = new Role(this, name, {
@@ -42,5 +42,5 @@ export class FunctionRoles extends Construct {
   }
 }
 
-const digestOf = (statements: unknown): string =>
-  sha256(JSON.stringify(statements)).toString('hex').slice(0, 8).toUpperCase();
+const markOf = (statements: unknown): string =>
+  digestOf(JSON.stringify(statements)).slice(0, 8).toUpperCase();
