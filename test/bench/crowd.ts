@@ -87,7 +87,7 @@ const members = (given: TestRealm, count: number): Promise<void> =>
     })),
   );
 
-/** So many more public channels, in all of which the member is subscribed. */
+/** So many more public channels. The member is subscribed to all of them. */
 async function channels(given: TestRealm, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     await givenChannel(given, { description: `What there is to say about thing ${i}.` }, [

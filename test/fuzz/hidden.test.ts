@@ -13,8 +13,8 @@ const ENOUGH = 400;
 
 /**
  * What tells hidden things from missing ones all the same, by the parameter that does. A name can belong to one channel
- * only, so whoever wants to give it to another one hears that it is taken. And whoever sends to a channel, now or later, hears that
- * it is not theirs (wire facts 3.5, step 11), of which no more is told than they said
+ * only, so a caller who gives it to another channel hears that it is taken. A caller who sends to a channel, now or
+ * later, hears that it is not theirs (wire facts 3.5, step 11), and no more than they said
  * (`test/messages/send-posting.test.ts`).
  */
 const TOLD_ANYWAY: Readonly<Record<string, string>> = {

@@ -45,7 +45,7 @@ export async function repair({ realm, keys }: Side, actors: readonly Actor[]): P
   if (owner === undefined) throw new Error('nobody is left who could repair anything');
   const withKey = (user: typeof owner): Person => ({ ...user, apiKey: keys.get(user.userId) ?? '' });
   let as = withKey(owner);
-  // The owner comes first and repairs the rest: whoever is an owner by chance loses that here.
+  // The owner comes first and repairs the rest: a person who is an owner by chance loses that here.
   for (const { side, person, role } of actors.toSorted((one, other) => one.role - other.role)) {
     if (side.realm !== realm) continue;
     const path = { user: person.userId };

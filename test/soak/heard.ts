@@ -17,7 +17,7 @@ export const heardOf = ({ id, type, message, message_id, message_ids, messages }
       : [message.id],
 });
 
-/** Events that are told for some seconds only, so that one who comes later does not hear them. */
+/** Events that last for some seconds only: a client that comes later does not hear them. */
 const momentary = new Set(['presence', 'typing', 'typing_edit_message']);
 
 /** What is wrong with the order of events that came behind `last` in one reply, if anything. */
