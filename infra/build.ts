@@ -58,9 +58,13 @@ const sourceOf = (sources: string, id: string): string => {
   return join(sources, area ?? '', `${verb}.ts`);
 };
 
-/** Everything but the functions that a bundle is made from. Dependencies count through the lock file. */
+/**
+ * Everything but the functions that a bundle is made from. Dependencies count through the lock file. The package says that
+ * our modules have no side effects, so esbuild leaves out those that nothing uses.
+ */
 const recipe = [
   'shared',
+  'package.json',
   'package-lock.json',
   'infra/build.ts',
   'infra/bundle-plugins.ts',

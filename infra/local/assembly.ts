@@ -8,7 +8,9 @@ import type { CloudFormationTemplate } from './template-values.ts';
 const projectRoot = resolve(import.meta.dirname, '../..');
 
 /** Everything that an assembly is made from. */
-const sources = ['functions', 'infra', 'shared', 'package-lock.json'].map((name) => join(projectRoot, name));
+const sources = ['functions', 'infra', 'shared', 'package.json', 'package-lock.json'].map((name) =>
+  join(projectRoot, name),
+);
 
 /** By what the next start sees that it can take an assembly as it is. It is written last of all. */
 interface AssemblyRecord {

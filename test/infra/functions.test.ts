@@ -61,6 +61,13 @@ describe('the bundles of the endpoints', () => {
     expect(filesBeside).toHaveProperty([file]);
   });
 
+  test('leave out modules that the function does not use', () => {
+    const hasParser = (id: string) => contentsOf(id).some((file) => file.includes('/markdown-it/'));
+    expect(['messages.send', 'typing.sendEdit', 'reminders.list', 'realm.getIcon'].filter(hasParser)).toEqual(
+      ['messages.send'],
+    );
+  });
+
   test("hold their own declaration and nobody else's", async () => {
     const ids = new Set(endpoints.map(({ id }) => id));
     for (const id of ids) {
