@@ -79,7 +79,9 @@ async function startWorker(
 ): Promise<FunctionProcess> {
   const outdir = join(folder, 'dist');
   const { bundles } = await buildFunctions({ endpoints: [], workers: [exportWorker], outdir });
-  const worker = new FunctionProcess(bundles[exportWorker.id]?.directory ?? '', environment, HEAP);
+  const worker = new FunctionProcess(bundles[exportWorker.id]?.directory ?? '', environment, [
+    `--max-old-space-size=${HEAP}`,
+  ]);
   ends.push(() => worker.stop());
   return worker;
 }

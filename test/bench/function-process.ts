@@ -17,30 +17,50 @@ export interface Ran<R> {
 export class FunctionProcess {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
+  readonly #ready: Promise<unknown>;
 
   /**
-   * @param directory that of the bundle
-   * @param heapMb megabytes of heap, if it may not have any number of them
+   * @param directory that of the bundle, which the first call loads
+   * @param options of Node
    */
-  constructor(directory: string, env: Readonly<Record<string, string>>, heapMb?: number) {
+  constructor(directory: string, env: Readonly<Record<string, string>>, options: readonly string[] = []) {
     this.#process = fork(join(import.meta.dirname, 'function-process.mjs'), [directory], {
       env,
-      execArgv: heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`],
+      execArgv: [...options],
     });
     this.#ended = once(this.#process, 'exit');
+    this.#ready = this.#answer();
+    // Who asks nothing of it need not know that it ended.
+    this.#ready.catch(() => {});
   }
 
-  /** Runs it once. Throws if the process ends. */
-  async run<R>(event: object, seconds: number): Promise<Ran<R>> {
-    const replied = once(this.#process, 'message');
+  /** The id of the process, once Node has started in it. */
+  async started(): Promise<number> {
+    await this.#ready;
+    return this.#process.pid as number;
+  }
+
+  /**
+   * Runs it once. Throws if the process ends.
+   *
+   * @param seconds that it may take
+   * @param passed milliseconds by which its clock is ahead
+   */
+  async run<R>(event: object, seconds: number, passed = 0): Promise<Ran<R>> {
+    await this.#ready;
+    const answer = this.#answer();
+    this.#process.send({ event, seconds, passed });
+    return (await answer) as Ran<R>;
+  }
+
+  async #answer(): Promise<unknown> {
     const died = this.#ended.then((how) => {
       throw new Error(`The process of a function ended with ${String(how)}.`);
     });
     // It ends in the end too, when nobody asks any more.
     died.catch(() => {});
-    this.#process.send({ event, seconds });
-    const [ran] = (await Promise.race([replied, died])) as [Ran<R>];
-    return ran;
+    const [answer] = await Promise.race([once(this.#process, 'message'), died]);
+    return answer;
   }
 
   async stop(): Promise<void> {

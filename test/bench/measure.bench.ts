@@ -6,7 +6,7 @@ import { operations } from './operations.ts';
 
 const { BENCH_SECTIONS = '', BENCH_RESULT = '', BENCH_OF, BENCH_SIZES } = process.env;
 
-it('counts what operations take', { timeout: 3_600_000 }, async () => {
+it('counts what operations take', { timeout: 4 * 3_600_000 }, async () => {
   const sections = BENCH_SECTIONS.split(',');
   const growing = () => measureGrowth(BENCH_OF?.split(','), BENCH_SIZES?.split(',').map(Number));
   const result = {

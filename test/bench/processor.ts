@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   DynamoDBDocumentClient,
@@ -12,28 +12,21 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type DemoName, planDemo } from '../../infra/local/demo.ts';
-import { startDynamoStore } from '../../infra/local/dynamo-store.ts';
-import { tableDefinition } from '../../infra/table-schema.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import { itemVersions } from '../../shared/model/realm/realm.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
 import { tableClient } from '../../shared/table/protocol.ts';
 import { type Send, Table } from '../../shared/table/table.ts';
-import { handlers } from '../support/handlers.ts';
-import { httpRequest } from './http-request.ts';
+import { AFTER_PREPARING, givenOrganization, startTable, TABLE } from './bench-organization.ts';
 import { median } from './latencies.ts';
-import { endpointOf } from './local-cloud.ts';
+import { type Operation, plain } from './operation.ts';
 import {
-  type Call,
-  channelIdOf,
-  type Operation,
-  operation,
-  plain,
-  type Request,
-  talked,
-} from './operation.ts';
+  fetchHundred,
+  pollOnce,
+  REGISTERED_APART,
+  registerEverything,
+  sendToChannel,
+} from './usual-calls.ts';
 
 /** Processor time (ms) of one call of a function, and of bare loops of its requests to DynamoDB. */
 export interface ProcessorRow {
@@ -51,71 +44,19 @@ export interface ProcessorRow {
   readonly sdkRatio: number;
 }
 
-const TABLE = 'bench';
-
 /** Rounds in which both are measured in turn, and calls of each in a round. */
 const ROUNDS = 12;
 const CALLS = 10;
 /** Calls before, by when the code is compiled. */
 const WARMING = 60;
 
-const HOUR = 3_600_000;
-
 /** What is measured, with its budget (DESIGN 7), and how much time (ms) passes before each call. */
 const measured: readonly (readonly [operation: Operation, budget: number, apart?: number])[] = [
-  [
-    operation({
-      name: 'messages.send',
-      as: 'member',
-      repeatable: true,
-      prepare: async (call) => (await call('events.register', 'member', { fetch_event_types: [] })).queue_id,
-      request: (queue_id: string, n) => ({
-        parameters: {
-          ...{ type: 'channel', to: 'general', topic: 'processor', queue_id },
-          content: `The quick brown fox jumps over the lazy dog ${n}`,
-          local_id: `${n}.01`,
-        },
-      }),
-    }),
-    1.6,
-  ],
-  [
-    operation({
-      name: 'messages.list',
-      as: 'member',
-      repeatable: true,
-      prepare: async (call) => {
-        await talked(call, 'admin', 'to be read', 120);
-        return channelIdOf(call, 'general');
-      },
-      request: (channel) => ({
-        query: {
-          ...{ anchor: 'newest', num_before: 100, num_after: 0 },
-          narrow: [
-            { operator: 'channel', operand: channel },
-            { operator: 'topic', operand: 'to be read' },
-          ],
-        },
-      }),
-    }),
-    1.5,
-  ],
-  // An account has 64 queues. With more than that in use at once, each registration has to end another one.
-  [plain('events.register', 'member', () => ({ parameters: { apply_markdown: true } })), 1.6, HOUR],
+  [sendToChannel, 1.6],
+  [fetchHundred, 1.5],
+  [registerEverything, 1.6, REGISTERED_APART],
   [plain('emoji.list', 'member'), 1.3],
-  [
-    operation({
-      name: 'events.get',
-      as: 'guest',
-      repeatable: true,
-      prepare: async (call) => {
-        const { queue_id, last_event_id } = await call('events.register', 'guest', { fetch_event_types: [] });
-        return { queue_id, last_event_id, dont_block: true };
-      },
-      request: (query) => ({ query }),
-    }),
-    1.2,
-  ],
+  [pollOnce, 1.2],
 ];
 
 /**
@@ -130,27 +71,8 @@ export async function measureProcessor(
   rounds = ROUNDS,
 ): Promise<readonly ProcessorRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-bench-processor-'));
-  const store = await startDynamoStore(join(folder, 'dynamodb.sqlite'), undefined);
+  const { environment, stop } = await startTable(folder);
   try {
-    process.env.AWS_ACCESS_KEY_ID ??= 'bench';
-    process.env.AWS_SECRET_ACCESS_KEY ??= 'bench';
-    const environment = {
-      TABLE_NAME: TABLE,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'bench',
-      AWS_SECRET_ACCESS_KEY: 'bench',
-      AWS_ENDPOINT_URL_DYNAMODB: store.endpoint.origin,
-      API_RATE_LIMIT: '100000000',
-      // Nothing is sent there.
-      AWS_ENDPOINT_URL_SQS: store.endpoint.origin,
-      AWS_ENDPOINT_URL_S3: store.endpoint.origin,
-      BUCKET_SEARCH_NAME: 'search',
-      QUEUE_EXPORT_URL: 'http://127.0.0.1/export',
-      QUEUE_PUSH_URL: 'http://127.0.0.1/push',
-    };
-    const client = new DynamoDBClient({ endpoint: store.endpoint.origin, region: 'us-east-1' });
-    await client.send(new CreateTableCommand({ TableName: TABLE, ...tableDefinition() }));
-    client.destroy();
     const rows: ProcessorRow[] = [];
     for (const [each, budget, apart] of measured) {
       if (only && !only.includes(each.name)) continue;
@@ -158,7 +80,7 @@ export async function measureProcessor(
     }
     return rows;
   } finally {
-    await store.stop();
+    await stop();
     await rm(folder, { recursive: true });
   }
 }
@@ -220,11 +142,6 @@ async function processorTime(prepare: (n: number) => () => Promise<unknown>): Pr
   return (user + system) / 1_000 / CALLS;
 }
 
-let organizations = 0;
-
-/** By when (ms) nothing is recent any more that was done to prepare: requests read all that is (`model/message/recent.ts`). */
-const AFTER_PREPARING = 60_000;
-
 /** An organization in which an operation is ready to be called. */
 async function prepared(
   environment: Readonly<Record<string, string>>,
@@ -241,32 +158,20 @@ async function prepared(
     entry.ended = ++moment;
     return reply;
   };
-  const host = `bench-${++organizations}.test`;
   let passed = 0;
   const now = (): number => Date.now() + passed;
   const outside: Outside = { ...makeOutside(environment), now, table: new Table(TABLE, send, itemVersions) };
   const recording: Outside = { ...outside, table: new Table(TABLE, recorded, itemVersions) };
-  const { demo, create } = planDemo(outside, { host, name: 'Bench' });
-  await create();
-  const ready = (endpoint: string, as: DemoName | undefined, request: Request, on = outside) => {
-    const handler = handlers.get(endpoint)?.with(on);
-    if (!handler) throw new Error(`There is no endpoint ${endpoint}.`);
-    const event = eventOf(endpoint, request, {
-      host,
-      account: demo.accounts.find(({ name }) => name === as),
-    });
-    return async () => {
-      passed += apart;
-      const reply = await handler(event);
-      if (reply.statusCode >= 400) throw new Error(`${endpoint} answered ${reply.body}`);
-      return reply;
-    };
-  };
-  const call: Call = async (endpoint, as, parameters = {}, options = {}) =>
-    JSON.parse((await ready(endpoint, as, { ...options, parameters })()).body);
+  const { call, ready } = await givenOrganization(outside);
   const request = await operation.prepared(call, 0);
   passed = AFTER_PREPARING;
-  const callOf = (n: number, on = outside) => ready(operation.endpoint, operation.as, request(n), on);
+  const callOf = (n: number, on = outside) => {
+    const run = ready(operation.endpoint, operation.as, request(n), on);
+    return () => {
+      passed += apart;
+      return run();
+    };
+  };
   return {
     call: (n: number) => callOf(n),
     /** The requests of a warm call: those of a wave are under way at once. */
@@ -334,25 +239,4 @@ function unconditional({ ConditionExpression: condition, ...fields }: Fields): F
     ...(Object.keys(used(names)).length > 0 && { ExpressionAttributeNames: used(names) }),
     ...(Object.keys(used(values)).length > 0 && { ExpressionAttributeValues: used(values) }),
   };
-}
-
-/** The event that the gateway makes of a request, as far as functions read it. */
-function eventOf(
-  id: string,
-  request: Request,
-  asker: Parameters<typeof httpRequest>[2],
-): APIGatewayProxyEvent {
-  const endpoint = endpointOf(id);
-  const { path, headers, body } = httpRequest(endpoint, request, asker);
-  const url = new URL(path, 'http://bench.test');
-  const query = Object.fromEntries([...url.searchParams].map(([name, value]) => [name, [value]]));
-  return {
-    path: url.pathname,
-    headers,
-    body: body.length === 0 ? null : body.toString(),
-    isBase64Encoded: false,
-    pathParameters: null,
-    multiValueQueryStringParameters: url.search === '' ? null : query,
-    requestContext: { requestId: 'bench', domainName: asker.host },
-  } as unknown as APIGatewayProxyEvent;
 }
