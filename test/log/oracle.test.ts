@@ -8,12 +8,12 @@ import { GIVEN_UP } from '../../shared/log/log.ts';
 import type { ReadEntry } from '../../shared/log/slot.ts';
 import { loadSubscriberIds } from '../../shared/model/subscription/object.ts';
 import { key } from '../../shared/table/keys.ts';
-import { tableClient } from '../../shared/table/protocol.ts';
 import { type Client, givenClient } from '../support/event-queue.ts';
 import { givenChannel } from '../support/given.ts';
 import { entriesIn, eventFor } from '../support/log-entries.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
+import { storeClient } from '../support/store-client.ts';
 import { DeleteCommand } from '../support/store-commands.ts';
 import { type Weather, World } from './world.ts';
 import { insist, type Scene, type Schedule, schedule, write } from './writers.ts';
@@ -160,7 +160,7 @@ function visibility(scene: Scene, entries: readonly ReadEntry[], person: Person)
 /** Writes events as they were written ten days ago, and deletes some of them, as DynamoDB does in no order. */
 async function writeHistory({ log }: TestRealm, ancient: readonly boolean[]): Promise<void> {
   const then = { ...log, now: () => log.now() - 10 * 24 * 3600 * 1000 };
-  const raw = tableClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
+  const raw = storeClient(inject('dynamodb'));
   for (const isDeleted of ancient) {
     const entries = [eventFor({ type: 'ancient' })];
     const seq = await commit(then, 1, ([number]) => ({ writes: [], entries, result: number as number }));

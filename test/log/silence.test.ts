@@ -4,11 +4,11 @@ import { handler as deleteMessage } from '../../functions/messages/delete.ts';
 import { handler as send } from '../../functions/messages/send.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { allocate, joinNumbers, type Numbers, readRun, splitNumbers, WHOLE } from '../../shared/log/log.ts';
-import { tableClient } from '../../shared/table/protocol.ts';
 import { said, sendTo } from '../support/event-queue.ts';
 import { contentsIn, eventFor, messageTo, slotsOf } from '../support/log-entries.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
+import { storeClient } from '../support/store-client.ts';
 import { DeleteCommand } from '../support/store-commands.ts';
 import { lastNumber } from '../support/stored.ts';
 
@@ -21,7 +21,7 @@ const day = 24 * 3600 * 1000;
 
 /** Does what DynamoDB does with items whose time is over. */
 async function expire({ log }: TestRealm): Promise<number> {
-  const raw = tableClient({ AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') });
+  const raw = storeClient(inject('dynamodb'));
   const over = (await slotsOf(log)).filter((slot) => 'expires' in slot && slot.expires * 1000 < log.now());
   for (const { pk, sk } of over) await raw(new DeleteCommand({ TableName: TABLE, Key: { pk, sk } }));
   return over.length;
