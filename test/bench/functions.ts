@@ -50,7 +50,7 @@ interface Candidate extends Pick<FunctionRow, 'id' | 'bytes' | 'budget'> {
   readonly memoryMb?: number;
 }
 
-interface Import {
+export interface Import {
   readonly importMs: number;
   readonly cpuMs: number;
   readonly peakMb: number;
@@ -153,7 +153,7 @@ async function outputsIn(dist: string): Promise<[string, { readonly inputs: obje
 }
 
 /** Imports a bundle in a fresh process, without anything that an earlier one left (Node's cache of compiled code). */
-async function importOf(file: string): Promise<Import> {
+export async function importOf(file: string): Promise<Import> {
   const { NODE_COMPILE_CACHE: _, NODE_OPTIONS: __, ...environment } = process.env;
   const { stdout } = await promisify(execFile)(
     process.execPath,

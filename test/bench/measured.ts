@@ -5,6 +5,7 @@ import type { FunctionRow } from './functions.ts';
 import type { HeldRow } from './held-polls.ts';
 import type { LoadRow } from './load.ts';
 import type { MemoryRow } from './memory.ts';
+import type { PluginRow } from './plugins.ts';
 import type { ProcessorRow } from './processor.ts';
 import type { IndexRow, SearchRow } from './search.ts';
 import type { StackRow } from './stack.ts';
@@ -16,6 +17,7 @@ export interface Measured extends Counted {
   readonly delivery: readonly DeliveryRow[];
   readonly held: readonly HeldRow[];
   readonly functions: readonly FunctionRow[];
+  readonly plugins: readonly PluginRow[];
   readonly processor: readonly ProcessorRow[];
   readonly memory: readonly MemoryRow[];
   readonly start: readonly StartRow[];

@@ -3,7 +3,7 @@
  * tables. The last one holds every number of DESIGN 7 against what was measured.
  *
  * - `--json` prints all of it as JSON instead.
- * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`,
+ * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`, `plugins`,
  *   `processor`, `memory`, `start`, `stack`, `export`, `search`.
  * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
@@ -32,6 +32,7 @@ import {
   functionTable,
   indexTable,
   loadNotes,
+  pluginTable,
   processorTable,
   searchTable,
   stackTable,
@@ -46,6 +47,7 @@ const SECTIONS = [
   'delivery',
   'held',
   'functions',
+  'plugins',
   'processor',
   'memory',
   'start',
@@ -121,6 +123,7 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
   return {
     ...counted,
     functions: sections.has('functions') ? await (await import('./functions.ts')).measureFunctions() : [],
+    plugins: sections.has('plugins') ? await (await import('./plugins.ts')).measurePlugins() : [],
     processor: sections.has('processor') ? await (await import('./processor.ts')).measureProcessor() : [],
     memory: sections.has('memory') ? await memory() : [],
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
@@ -227,7 +230,8 @@ function printOperations({ counts, load, functions }: Measured): void {
 }
 
 function printOthers(measured: Measured): void {
-  const { growth, load, delivery, functions, processor, start, stack, export: exports, search } = measured;
+  const { growth, load, delivery, functions, plugins, processor, start, stack, search } = measured;
+  const { export: exports } = measured;
   if (growth.length > 0) {
     print(
       'Growth, warm, by how many there are of each (docs/GROWTH.md).',
@@ -246,6 +250,7 @@ function printOthers(measured: Measured): void {
     ...(load.length > 0 ? loadNotes(load) : []),
     ...(delivery.length > 0 ? [deliveryTable(delivery)] : []),
     ...(functions.length > 0 ? [functionTable(functions)] : []),
+    ...(plugins.length > 0 ? [pluginTable(plugins)] : []),
     ...(processor.length > 0 ? [processorTable(processor)] : []),
     ...(start.length > 0 ? [startTable(start)] : []),
     ...(stack.length > 0 ? [stackTable(stack)] : []),

@@ -3,6 +3,7 @@ import type { DeliveryRow } from './delivery.ts';
 import type { ExportRow } from './export.ts';
 import type { FunctionRow } from './functions.ts';
 import type { LoadRow } from './load.ts';
+import type { PluginRow } from './plugins.ts';
 import type { ProcessorRow } from './processor.ts';
 import type { IndexRow, SearchRow } from './search.ts';
 import type { StackRow } from './stack.ts';
@@ -105,6 +106,16 @@ export function functionTable(rows: readonly FunctionRow[]): Told {
     ),
   };
 }
+
+/** What the plugins of bundles save. */
+export const pluginTable = (rows: readonly PluginRow[]): Told => ({
+  title:
+    'Plugins of bundles: the import of one function in a fresh process, all ways in turn; medians, ms of processor time.',
+  table: terminalTable(
+    [{ head: 'bundle' }, ...right('bytes', 'processor ms', 'import ms')],
+    rows.map(({ bundle, bytes, cpuMs, importMs }) => [bundle, bytes, cpuMs, importMs]),
+  ),
+});
 
 /** The processor time of functions. */
 export const processorTable = (rows: readonly ProcessorRow[]): Told => ({
