@@ -8,7 +8,10 @@ import type { Resources } from './resources.ts';
 /** Several times the duration of the slowest ordinary request, including a cold start. */
 export const defaultTimeout = 10;
 
-/** Below half a gigabyte Lambda's share of a processor makes cold starts slow. */
+/**
+ * With less, Lambda's share of a processor makes large replies and cold starts slower; with more, only cold starts get
+ * faster (`docs/PERFORMANCE.md`).
+ */
 export const defaultMemory = 512;
 
 export interface EndpointFunctionProps {

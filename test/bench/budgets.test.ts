@@ -8,7 +8,7 @@ import { readRecorded } from './recorded.ts';
 
 const nothing: Measured = {
   ...{ counts: [], growth: [], load: [], delivery: [], held: [], functions: [], plugins: [] },
-  ...{ processor: [], memory: [], start: [], stack: [], export: [], search: [] },
+  ...{ processor: [], sizes: [], memory: [], start: [], stack: [], export: [], search: [] },
 };
 
 const rowsOf = (measured: Partial<Measured>): readonly BudgetRow[] => budgetRows({ ...nothing, ...measured });

@@ -67,7 +67,7 @@ export const unitCost = ({ readUnits, writeUnits }: Pick<Count, 'readUnits' | 'w
   costOf('readUnit', readUnits) + costOf('writeUnit', writeUnits);
 
 /** What so many milliseconds of a function with so much memory (MB) cost. */
-const timeCost = (ms: number, memory: number): number =>
+export const timeCost = (ms: number, memory: number): number =>
   costOf('lambdaTime', (ms / 1_000) * (memory / LAMBDA_GB));
 
 /** What one call costs in all, in dollars; one that is held lasts that long besides. */

@@ -8,6 +8,7 @@ import type { MemoryRow } from './memory.ts';
 import type { PluginRow } from './plugins.ts';
 import type { ProcessorRow } from './processor.ts';
 import type { IndexRow, SearchRow } from './search.ts';
+import type { SizeRow } from './sizes.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
 
@@ -19,6 +20,7 @@ export interface Measured extends Counted {
   readonly functions: readonly FunctionRow[];
   readonly plugins: readonly PluginRow[];
   readonly processor: readonly ProcessorRow[];
+  readonly sizes: readonly SizeRow[];
   readonly memory: readonly MemoryRow[];
   readonly start: readonly StartRow[];
   readonly stack: readonly StackRow[];

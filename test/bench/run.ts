@@ -4,7 +4,8 @@
  *
  * - `--json` prints all of it as JSON instead.
  * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`, `plugins`,
- *   `processor`, `memory`, `start`, `stack`, `export`, `search`.
+ *   `processor`, `sizes`, `memory`, `start`, `stack`, `export`, `search`. `sizes` needs Linux and the rights of root, and
+ *   is left out unless it is named.
  * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
  * - `--operations messages.,users.get` puts only those under load whose names begin so, for longer each.
  * - `--of messages --sizes 10000,1000000` counts for `growth` only among so many of these.
@@ -26,6 +27,7 @@ import type { LoadRow } from './load.ts';
 import type { Measured } from './measured.ts';
 import type { MemoryRow } from './memory.ts';
 import { record } from './recorded.ts';
+import type { SizeRow } from './sizes.ts';
 import {
   deliveryTable,
   exportTable,
@@ -35,6 +37,7 @@ import {
   pluginTable,
   processorTable,
   searchTable,
+  sizeTable,
   stackTable,
   startTable,
 } from './speed-tables.ts';
@@ -49,6 +52,7 @@ const SECTIONS = [
   'functions',
   'plugins',
   'processor',
+  'sizes',
   'memory',
   'start',
   'stack',
@@ -57,11 +61,14 @@ const SECTIONS = [
 ] as const;
 type Section = (typeof SECTIONS)[number];
 
+/** What is measured if nothing is named: all that every machine can. */
+const USUAL = SECTIONS.filter((section) => section !== 'sizes');
+
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
-    only: { type: 'string', default: SECTIONS.join(',') },
+    only: { type: 'string', default: USUAL.join(',') },
     operations: { type: 'string', default: '' },
     of: { type: 'string' },
     sizes: { type: 'string' },
@@ -125,6 +132,7 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
     functions: sections.has('functions') ? await (await import('./functions.ts')).measureFunctions() : [],
     plugins: sections.has('plugins') ? await (await import('./plugins.ts')).measurePlugins() : [],
     processor: sections.has('processor') ? await (await import('./processor.ts')).measureProcessor() : [],
+    sizes: sections.has('sizes') ? await sized() : [],
     memory: sections.has('memory') ? await memory() : [],
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
     load: sections.has('load') ? await load() : [],
@@ -149,6 +157,11 @@ async function load(): Promise<readonly LoadRow[]> {
     onRow: ({ operation, inFlight, failed }) =>
       console.error(`${operation} with ${inFlight} in flight${failed > 0 ? `: ${failed} FAILED` : ''}`),
   });
+}
+
+async function sized(): Promise<readonly SizeRow[]> {
+  const { measureSizes } = await import('./sizes.ts');
+  return measureSizes(({ operation, memoryMb }) => console.error(`${operation} with ${memoryMb} MB`));
 }
 
 async function memory(): Promise<readonly MemoryRow[]> {
@@ -230,7 +243,7 @@ function printOperations({ counts, load, functions }: Measured): void {
 }
 
 function printOthers(measured: Measured): void {
-  const { growth, load, delivery, functions, plugins, processor, start, stack, search } = measured;
+  const { growth, load, delivery, functions, plugins, processor, sizes, start, stack, search } = measured;
   const { export: exports } = measured;
   if (growth.length > 0) {
     print(
@@ -252,6 +265,7 @@ function printOthers(measured: Measured): void {
     ...(functions.length > 0 ? [functionTable(functions)] : []),
     ...(plugins.length > 0 ? [pluginTable(plugins)] : []),
     ...(processor.length > 0 ? [processorTable(processor)] : []),
+    ...(sizes.length > 0 ? [sizeTable(sizes)] : []),
     ...(start.length > 0 ? [startTable(start)] : []),
     ...(stack.length > 0 ? [stackTable(stack)] : []),
     ...(exports.length > 0 ? [exportTable(exports)] : []),

@@ -6,9 +6,10 @@ import type { LoadRow } from './load.ts';
 import type { PluginRow } from './plugins.ts';
 import type { ProcessorRow } from './processor.ts';
 import type { IndexRow, SearchRow } from './search.ts';
+import type { SizeRow } from './sizes.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
-import { type Column, figure, terminalTable } from './table.ts';
+import { type Column, dollars, figure, terminalTable } from './table.ts';
 
 /** What is told of a part of the measurements: a heading and a table. */
 export interface Told {
@@ -127,6 +128,19 @@ export const processorTable = (rows: readonly ProcessorRow[]): Told => ({
       operation,
       requests,
       ...[functionMs, loopMs, sdkLoopMs, ratio, sdkRatio].map(figure),
+    ]),
+  ),
+});
+
+/** What functions take by their memory. */
+export const sizeTable = (rows: readonly SizeRow[]): Told => ({
+  title:
+    'Memory: a function with the share of a processor that Lambda gives with it. Medians, ms; dollars for the time of a million calls.',
+  table: terminalTable(
+    [{ head: 'operation' }, ...right('MB', 'warm ms', 'cold ms', 'peak MB'), { head: 'fits' }, ...right('$')],
+    rows.map(({ operation, memoryMb, warmMs, coldMs, peakMb, fits, dollars: cost }) => [
+      ...[operation, memoryMb, warmMs, coldMs, peakMb],
+      ...[fits ? 'yes' : 'no', dollars(cost)],
     ]),
   ),
 });
