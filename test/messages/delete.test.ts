@@ -36,7 +36,7 @@ const topicsOf = async (realm: TestRealm, as: Person, stream_id: number): Promis
   (await realm.call(listTopics, as, {}, { path: { stream_id } })).body.topics;
 
 describe('DELETE /messages/{message_id}', () => {
-  it('the message is gone for everybody, who are told', async () => {
+  it('removes the message for everybody, with an event', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { general } = realm.channels;
@@ -57,7 +57,7 @@ describe('DELETE /messages/{message_id}', () => {
     expect(await react(realm, member, id)).toMatchObject(invalid);
   });
 
-  it('a direct message: only its people hear of it, and with the last one the conversation is gone', async () => {
+  it('sends the event for a direct message only to its participants, and removes the conversation with its last message', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const types = { event_types: ['delete_message'] };
@@ -91,7 +91,7 @@ describe('DELETE /messages/{message_id}', () => {
     expect(await storedConversation(realm, [member, admin])).toMatchObject({ maxId: third });
   });
 
-  it('no hole in the log, and what was told just before the message stays told', async () => {
+  it('leaves no hole in the log, and keeps the events that came just before the message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenSettings(realm, member, { automatically_follow_topics_policy: 1 });
@@ -111,7 +111,7 @@ describe('DELETE /messages/{message_id}', () => {
     expect(kinds).toEqual(['user_topic', 'message', 'message', 'delete_message', 'stream']);
   });
 
-  it('a retry of a send whose message is gone sends nothing again', async () => {
+  it('a retried send does not bring back a message that was deleted meanwhile', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const echo = { queue_id: 'q', local_id: '1' };
@@ -122,8 +122,8 @@ describe('DELETE /messages/{message_id}', () => {
   });
 });
 
-describe('a topic whose messages go', () => {
-  it('goes on with what is left, however it is deleted', async () => {
+describe('a topic whose messages are deleted', () => {
+  it('has the right counts and ends for the remaining messages, in whatever order others are deleted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member, admin]);
@@ -153,7 +153,7 @@ describe('a topic whose messages go', () => {
     expect(await firstOf(realm, channelId)).toBe(again);
   });
 
-  it('nobody takes part any more in a topic that vanished, however many they were', async () => {
+  it('has no participants left once it is empty, however many there were', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const id = await sendTo(realm, realm.people.admin, channelId, 'hello');
@@ -174,7 +174,7 @@ describe('a topic whose messages go', () => {
     expect(await table.all('participant', place, { prefix })).toEqual([]);
   });
 
-  it('many deletions at once: all of them happen, and the topic is right', async () => {
+  it('is right after many concurrent deletions, and each of them happens', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -221,7 +221,7 @@ describe('a topic whose messages go', () => {
   it.each([
     ['the oldest one, as the next one goes', 0, 1],
     ['the next one, as the oldest one goes', 1, 0],
-  ])('%s: the channel knows its oldest message, whatever its topic', async (_, slowly, meanwhile) => {
+  ])('%s: the channel still knows its oldest message, in whatever topic', async (_, slowly, meanwhile) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -244,7 +244,7 @@ describe('a topic whose messages go', () => {
     expect(await firstOf(realm, channelId)).toBe(ids[2]);
   });
 
-  it('the last deletion against a new message: the topic never vanishes with a message in it', async () => {
+  it('does not vanish if a new message arrives while the last one is deleted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -263,7 +263,7 @@ describe('a topic whose messages go', () => {
 });
 
 describe('who may delete', () => {
-  it('one and the same refusal for what is hidden and what does not exist (4.2/delete-any-content)', async () => {
+  it('hidden and missing messages are refused in the same words (4.2/delete-any-content)', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -277,7 +277,7 @@ describe('who may delete', () => {
     expect(await fetched(realm, admin, closed)).toMatchObject(success);
   });
 
-  it('own messages for as long as the organization says; any message for administrators (4.2/delete-any-organization, 4.2/delete-own-organization)', async () => {
+  it('users may delete their own messages within the time limit of the organization, and administrators any message (4.2/delete-any-organization, 4.2/delete-own-organization)', async () => {
     const realm = await newRealm({ message_content_delete_limit_seconds: 600 });
     const { member, admin, guest } = realm.people;
     const { general } = realm.channels;
@@ -298,7 +298,7 @@ describe('who may delete', () => {
     expect(await remove(realm, member, old)).toMatchObject(success);
   });
 
-  it('specification 4.2: the groups of the organization and those of the channel (4.2/can_delete_any_message_group, 4.2/can_delete_own_message_group, 4.2/delete-own-any)', async () => {
+  it('specification 4.2: both the groups of the organization and those of the channel give the permission (4.2/can_delete_any_message_group, 4.2/can_delete_own_message_group, 4.2/delete-own-any)', async () => {
     const realm = await newRealm({
       can_delete_any_message_group: systemGroups.nobody.id,
       can_delete_own_message_group: systemGroups.nobody.id,
@@ -327,7 +327,7 @@ describe('who may delete', () => {
     expect(await remove(realm, moderator, old)).toMatchObject(success);
   });
 
-  it('nobody their own messages where they cannot read any more (4.2/delete-own-content)', async () => {
+  it('nobody may delete their own messages in a channel that they can no longer read (4.2/delete-own-content)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const groups = { can_delete_own_message_group: systemGroups.members.id };
@@ -339,7 +339,7 @@ describe('who may delete', () => {
     expect(await remove(realm, member, id)).toMatchObject(success);
   });
 
-  it('messages of bots by their owners', async () => {
+  it('owners may delete the messages of their bots', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const other = await givenUser(realm);
@@ -354,7 +354,7 @@ describe('who may delete', () => {
     expect(await remove(realm, bot, await sendTo(realm, admin, general, 'x'))).toMatchObject(refused);
   });
 
-  it('nobody in an archived channel', async () => {
+  it('nobody may delete messages in an archived channel', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -366,7 +366,7 @@ describe('who may delete', () => {
 });
 
 describe('two at once', () => {
-  it('two deletions: one of them wins', async () => {
+  it('of two concurrent deletions exactly one succeeds', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     for (let round = 0; round < 5; round++) {
@@ -377,7 +377,7 @@ describe('two at once', () => {
     expect(await storedTopic(realm, realm.channels.general, 'hi')).toBeUndefined();
   });
 
-  it('a deletion and a reaction: nothing of the message comes back', async () => {
+  it('a reaction concurrent with the deletion leaves nothing of the message behind', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     for (let round = 0; round < 5; round++) {
@@ -394,7 +394,7 @@ describe('two at once', () => {
 });
 
 describe('DESIGN 7', () => {
-  it('a deletion takes 3 round trips, wherever in its topic the message stands', async () => {
+  it('a deletion takes 3 round trips, wherever the message is in its topic', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const ids: number[] = [];

@@ -26,7 +26,7 @@ const TOPICS = ['tea', 'cake'] as const;
 const parameters = { fetch_event_types: ['stream'], event_types: ['message'] };
 
 it.each(SEEDS)(
-  'the ends of topics and channels are right whoever writes, moves and removes at once (story %i)',
+  'the first and last messages of topics and channels are right after concurrent sends, moves and deletions (story %i)',
   async (seed) => {
     const random = randomFrom(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;

@@ -26,7 +26,7 @@ async function auditedFirst(realm: TestRealm, channelId: number): Promise<number
   return firstOf(realm, channelId);
 }
 
-describe('the first message of a channel leaves (specification 3, first_message_id)', () => {
+describe('first_message_id stays right when the first message leaves the channel (specification 3)', () => {
   it('while another one begins a topic', async () => {
     const { realm, owner, channelId, first } = await scene();
     const writer = realm.container(meanwhile(() => removed(realm, first)));
@@ -103,7 +103,7 @@ describe('the first message of a channel leaves (specification 3, first_message_
     expect(await auditedFirst(realm, channelId)).toBe(second);
   });
 
-  it('and it is remembered that there is none, until one comes', async () => {
+  it('and a registration remembers that there is none, until a message comes', async () => {
     const { realm, owner, channelId, first } = await scene();
     const register = () => givenClient(realm, owner, { fetch_event_types: ['stream'] });
     await register();
@@ -123,7 +123,7 @@ describe('the first message of a channel leaves (specification 3, first_message_
     expect(await auditedFirst(realm, channelId)).toBe(id);
   });
 
-  it('and clients are told which one is the first then, as far as they have heard of messages', async () => {
+  it('and clients get an event with the new one, according to the messages they have received', async () => {
     const { realm, owner, channelId, first } = await scene();
     const second = await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
     const client = await givenClient(realm, owner, { event_types: ['stream', 'message'] });

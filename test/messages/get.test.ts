@@ -7,7 +7,7 @@ const read = (realm: TestRealm, as: Person, id: number | string, query = {}) =>
   realm.call(get, as, {}, { path: { message_id: id }, query });
 
 describe('GET /messages/{message_id}', () => {
-  it('returns the message as a fetch does, and how it was written', async () => {
+  it('returns the message in the form of GET /messages, with its Markdown source', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(

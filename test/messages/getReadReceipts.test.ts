@@ -41,7 +41,7 @@ it('lists those who have read a message, bots too, and never the sender (compani
   expect(await readersOf(realm, owner, id)).toEqual(idsOf(bot));
 });
 
-it('of a direct message too', async () => {
+it('lists those who have read a direct message too', async () => {
   const realm = await newRealm(on);
   const { member, admin, guest } = realm.people;
   const id = await sent(realm, member, { people: [admin, guest] });
@@ -49,7 +49,7 @@ it('of a direct message too', async () => {
   expect(await readersOf(realm, member, id)).toEqual(idsOf(guest));
 });
 
-it('never lists who does not send receipts, is deactivated, or subscribed later (companion facts 1.9)', async () => {
+it('never lists users who do not send receipts, are deactivated, or subscribed later (companion facts 1.9)', async () => {
   const realm = await newRealm(on);
   const { member, admin, guest, owner, moderator } = realm.people;
   const { channelId } = await givenChannel(realm, {}, [member, admin, guest, owner]);
@@ -62,7 +62,7 @@ it('never lists who does not send receipts, is deactivated, or subscribed later 
   expect(await readersOf(realm, member, id)).toEqual(idsOf(owner));
 });
 
-it('a guest who does not see everybody is not told of those they may not see', async () => {
+it('a guest gets no receipts of users whom they may not see', async () => {
   const realm = await newRealm({ ...on, can_access_all_users_group: systemGroups.members.id });
   const { member, guest } = realm.people;
   const stranger = await givenUser(realm);
@@ -73,7 +73,7 @@ it('a guest who does not see everybody is not told of those they may not see', a
   expect(await readersOf(realm, guest, id)).toEqual([]);
 });
 
-it('access to the message is tested before `enable_read_receipts` (companion facts 1.9)', async () => {
+it('access to the message is checked before `enable_read_receipts` (companion facts 1.9)', async () => {
   const realm = await newRealm();
   const { member, admin, owner } = realm.people;
   const id = await sent(realm, member, { people: [admin] });
@@ -95,7 +95,7 @@ it('access to the message is tested before `enable_read_receipts` (companion fac
   expect((await ask(realm, member, 'x')).status).toBe(404);
 });
 
-it('with more than 1,000 subscribers there are none, and their reading costs no more', async () => {
+it('a channel with more than 1,000 subscribers has no receipts, and reading it costs no more', async () => {
   const realm = await newRealm(on);
   const { member, admin } = realm.people;
   const { channelId } = await givenChannel(realm, {}, [member, admin]);

@@ -53,7 +53,7 @@ describe('where an index shows changes ten seconds late', () => {
     expect(await firstOf(realm, member, channelId)).toBe(id);
   });
 
-  it('a message that mentions somebody since it was edited is told as such', async () => {
+  it('a message that mentions a user since an edit has the flag of a mention', async () => {
     const given = await newRealm();
     const { member, admin } = given.people;
     const { channelId } = await givenChannel(given, {}, [member, admin]);
@@ -68,7 +68,7 @@ describe('where an index shows changes ten seconds late', () => {
   });
 
   it.each(SEEDS)(
-    'everybody finds all messages where they are, and no others (story %i)',
+    'everybody finds each message where it is now, and no others (story %i)',
     async (seed) => {
       const given = await newRealm();
       const { member, admin, owner } = given.people;

@@ -47,7 +47,7 @@ async function seenBy(
 }
 
 describe('who may read a channel message', () => {
-  it('a public channel: everybody but guests; guests when they are subscribed (4.2/history_public_to_subscribers)', async () => {
+  it('everybody may read a public channel, guests only if they are subscribed (4.2/history_public_to_subscribers)', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -58,7 +58,7 @@ describe('who may read a channel message', () => {
     expect(await seenBy(realm, guest, channelId, ids)).toEqual(ids);
   });
 
-  it('a private channel: subscribers, and those who may subscribe; never by role', async () => {
+  it('subscribers and users who may subscribe may read a private channel, and no role gives access to it', async () => {
     const realm = await newRealm();
     const { member, owner, admin, moderator, guest } = realm.people;
     const groups = { can_subscribe_group: onlyUser(moderator.userId) };
@@ -72,7 +72,7 @@ describe('who may read a channel message', () => {
     expect(await seenBy(realm, admin, channelId, ids)).toEqual(ids);
   });
 
-  it('a protected history begins with the subscription (4.2/history_public_to_subscribers)', async () => {
+  it('subscribers may read a protected history from their subscription on (4.2/history_public_to_subscribers)', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const groups = { can_subscribe_group: systemGroups.moderators.id };
@@ -103,7 +103,7 @@ describe('who may read a channel message', () => {
     expect(body.messages).toMatchObject([{ id: after[0] }]);
   });
 
-  it('access ends with the subscription, also for what was starred', async () => {
+  it('access ends with the subscription, even to starred messages', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId, name } = await givenChannel(realm, { isPrivate: true }, [member, admin]);
@@ -141,7 +141,7 @@ describe('who may read a channel message', () => {
 });
 
 describe('who may read a direct message', () => {
-  it('just its people', async () => {
+  it('only its participants may read it', async () => {
     const realm = await newRealm();
     const { member, admin, owner, guest } = realm.people;
     const id = await sent(realm, member, { people: [guest] });
@@ -165,8 +165,8 @@ describe('who may read a direct message', () => {
   });
 });
 
-describe('what did not come to the reader', () => {
-  it('is found in its channel only, and is historical', async () => {
+describe('a message that the reader never received', () => {
+  it('is found only by a narrow to its channel, with the flag `historical`', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -192,7 +192,7 @@ describe('what did not come to the reader', () => {
 });
 
 describe('guests who do not see everyone', () => {
-  it('learn nothing of the senders whom they do not know', async () => {
+  it('get no personal data of senders whom they may not see', async () => {
     const realm = await newRealm();
     const { guest, owner } = realm.people;
     await givenRealmSettings(realm, { can_access_all_users_group: systemGroups.members.id });

@@ -101,7 +101,7 @@ describe('GET /messages: round trips (DESIGN 7)', () => {
     }
   });
 
-  it('mentions take one more round trip if a topic is mentioned', async () => {
+  it('a fetch of mentions takes one more round trip if there is a topic mention', async () => {
     const { realm } = await shared;
     for (const anchor of ['oldest', 'newest', 'first_unread']) {
       const window = { narrow: [['is', 'mentioned']], anchor, num_before: 20, num_after: 20 };
@@ -109,12 +109,12 @@ describe('GET /messages: round trips (DESIGN 7)', () => {
     }
   });
 
-  it('messages by their ids', async () => {
+  it('a fetch by message ids takes the usual round trips', async () => {
     const { realm, ids } = await shared;
     expect(await tripsOf(realm, realm.people.admin, { message_ids: Object.values(ids) })).toEqual(BUDGET);
   });
 
-  it('what was starred and then moved to another channel: one more', async () => {
+  it('a fetch of starred messages that moved to another channel takes one more', async () => {
     const { realm, ids } = await lively();
     const { owner } = realm.people;
     const { general, random } = realm.channels;
@@ -132,7 +132,7 @@ describe('GET /messages: round trips (DESIGN 7)', () => {
     }
   });
 
-  it('guests who do not see everyone', async () => {
+  it('a fetch by guests who do not see everyone takes the usual round trips', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { member, admin, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member, guest]);
@@ -142,7 +142,7 @@ describe('GET /messages: round trips (DESIGN 7)', () => {
       expect(await tripsOf(realm, guest, { narrow })).toEqual(BUDGET);
   });
 
-  it('what was marked as unread again, and a message that is gone since', async () => {
+  it('messages that were marked as unread again or deleted since take no further round trips', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -159,7 +159,7 @@ describe('GET /messages: round trips (DESIGN 7)', () => {
     }
   });
 
-  it('somebody with many channels and conversations, of which one has most of the messages', async () => {
+  it('many channels and conversations take no further round trips, even if one of them has most of the messages', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const others = await Promise.all(Array.from({ length: 30 }, () => givenUser(realm)));
@@ -218,7 +218,7 @@ describe('GET /messages: cost', () => {
     }
   });
 
-  it('messages at the end of the log, which every fetch reads, are not read again', async () => {
+  it('messages at the end of the log, which every fetch reads, are not read a second time', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const [older, newest] = [
@@ -234,7 +234,7 @@ describe('GET /messages: cost', () => {
     expect((await unitsOf(older.channelId)) - (await unitsOf(newest.channelId))).toBe(20);
   });
 
-  it('what other people write to each other costs nothing', async () => {
+  it('direct messages between other users cost nothing', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general } = realm.channels;

@@ -8,7 +8,7 @@ const BEHIND_ALL = 10_000_000_000_000_000;
 const HOUR = 3_600_000;
 
 describe('GET /messages: the anchor date (companion facts 1.16)', () => {
-  it('is the first message of the narrow since then, or after all messages', async () => {
+  it('is the first message of the narrow at or after that time, or the end if there is none', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;

@@ -166,7 +166,7 @@ describe('GET /messages: the feed hint (DESIGN 7: a hint is never taken for the 
     expect(other.meter.roundTrips).toBe(2);
   });
 
-  it('the places are read, not the log, for a user with few of the messages', async () => {
+  it('for a user who receives few of the messages, their channels and conversations are read instead of the log', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [member]);

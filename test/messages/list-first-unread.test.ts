@@ -58,7 +58,7 @@ describe('GET /messages: the first unread message', () => {
     expect(await around(realm, admin, [['is', 'dm']])).toMatchObject({ anchor: d1 });
   });
 
-  it('older clients ask for it with a parameter of its own, which wins over the anchor', async () => {
+  it('can be requested by `use_first_unread_anchor`, which overrides the anchor', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const sentTo = { to: realm.channels.general, topic: 'a' };
@@ -76,7 +76,7 @@ describe('GET /messages: the first unread message', () => {
     expect([both.status, both.body.parameters]).toEqual([400, expect.stringContaining('anchor')]);
   });
 
-  it('may be a message that was marked as unread again, below everything that is read', async () => {
+  it('may be a message that was marked as unread again, older than all messages that are read', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

@@ -55,7 +55,7 @@ describe('GET /messages: the form of a message', () => {
     expect(await client.poll()).toMatchObject([{ topic_links: [link('https://y.org/')] }]);
   });
 
-  it('a direct message looks the same to both sides', async () => {
+  it('a direct message has the same form for both participants', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const id = await sent(realm, member, { people: [guest] }, '/me waves');
@@ -77,7 +77,7 @@ describe('GET /messages: the form of a message', () => {
     }
   });
 
-  it('a client may ask for Markdown, the empty topic and avatars', async () => {
+  it('a client may request Markdown, the name of the empty topic and avatars', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await sent(realm, member, { to: realm.channels.general, topic: '' }, '**now**');

@@ -309,7 +309,7 @@ async function idsFor(realm: TestRealm, as: Person, narrow: unknown) {
 }
 
 describe('narrows against an oracle (companion facts 1.14)', () => {
-  it('find for everybody what they may read and what matches, in fetches, flags and matches alike', async () => {
+  it('find exactly the matching messages that each user may read, in fetches, changes of flags and matches_narrow', async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat()), async (all, random) => {
         const world = await given(all);

@@ -35,7 +35,7 @@ async function found({ realm, ids }: { realm: TestRealm; ids: Names }, narrow: u
 }
 
 describe('GET /messages: narrows', () => {
-  it('to a channel, by name and by id, in every spelling', async () => {
+  it('find messages of a channel, by its name in any case or by its id', async () => {
     const given = await conversation();
     const { general } = given.channels;
     for (const narrow of [
@@ -48,7 +48,7 @@ describe('GET /messages: narrows', () => {
       expect(await found(given, narrow)).toEqual(['lunch', 'lunch2', 'tea']);
   });
 
-  it('to a topic, in one channel or in all', async () => {
+  it('find messages of a topic, in one channel or in all', async () => {
     const given = await conversation();
     const { general } = given.channels;
     expect(
@@ -80,7 +80,7 @@ describe('GET /messages: narrows', () => {
     expect(await found(given, [['topic', 'never']])).toEqual([]);
   });
 
-  it('to direct messages with just these people', async () => {
+  it('find direct messages with exactly the given users', async () => {
     const given = await conversation();
     const { member, admin, guest, owner } = given.people;
     for (const operand of [[member.userId], [member.userId, admin.userId], member.email, [member.email]])
@@ -92,7 +92,7 @@ describe('GET /messages: narrows', () => {
     expect(await found(given, [['dm', [owner.userId, guest.userId]]])).toEqual([]);
   });
 
-  it('to direct messages with somebody among others', async () => {
+  it('find direct messages in which a user takes part', async () => {
     const given = await conversation();
     const { member, guest, admin } = given.people;
     const including = (operand: unknown) => found(given, [{ operator: 'dm-including', operand }]);
@@ -101,7 +101,7 @@ describe('GET /messages: narrows', () => {
     expect(await including(admin.userId)).toEqual(['pair', 'answer', 'three', 'other', 'note']);
   });
 
-  it('to a sender, a message, all direct messages', async () => {
+  it('find messages of a sender, a single message, and all direct messages', async () => {
     const given = await conversation();
     const { guest, admin } = given.people;
     expect(await found(given, [['sender', guest.email]])).toEqual(['three']);
@@ -113,7 +113,7 @@ describe('GET /messages: narrows', () => {
       expect(await found(given, [['is', word]])).toEqual(['pair', 'answer', 'three', 'other', 'note']);
   });
 
-  it('to what is resolved, alerted, or followed', async () => {
+  it('find messages in resolved or followed topics, and messages with alert words', async () => {
     const given = await conversation();
     const { realm, people, channels } = given;
     expect(await found(given, [['is', 'resolved']])).toEqual(['resolved']);
@@ -126,7 +126,7 @@ describe('GET /messages: narrows', () => {
     ).toEqual(['lunch', 'lunch2']);
   });
 
-  it('to what is starred', async () => {
+  it('find starred messages', async () => {
     const given = await conversation();
     const { realm, people, ids } = given;
     await flagged(realm, people.admin, 'add', 'starred', [ids.tea, ids.pair, ids.note]);
@@ -143,7 +143,7 @@ describe('GET /messages: narrows', () => {
     ).toEqual(['lunch', 'lunch2']);
   });
 
-  it('to what is unread', async () => {
+  it('find unread messages', async () => {
     const given = await conversation();
     const { realm, people, ids } = given;
     const all = Object.values(ids);
@@ -187,7 +187,7 @@ describe('GET /messages: narrows', () => {
     ).toEqual(['lunch2']);
   });
 
-  it('to mentions: by name, by group, and by wildcards', async () => {
+  it('find mentions by name, by group and by wildcards', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general } = realm.channels;
@@ -212,7 +212,7 @@ describe('GET /messages: narrows', () => {
     ]);
   });
 
-  it('conditions all hold at once, and each can be turned round', async () => {
+  it('find messages that meet all conditions, any of which can be negated', async () => {
     const given = await conversation();
     const { member } = given.people;
     const not = (operator: string, operand: unknown) => ({ operator, operand, negated: true });
@@ -289,7 +289,7 @@ describe('GET /messages: narrows', () => {
     [[['id', 2 ** 31]]],
     [[['colour', 'green']]],
     [[{ operator: 'is', operand: 'dm', negated: true }, ['is', 'dm']]],
-  ])('BAD_NARROW: %#', async (narrow) => {
+  ])('are refused with BAD_NARROW if they are invalid: %#', async (narrow) => {
     const { people, ...realm } = await newRealm();
     const { status, body } = await fetched({ people, ...realm }, people.member, { narrow });
     expect([status, body.code]).toEqual([400, 'BAD_NARROW']);
@@ -300,7 +300,7 @@ describe('GET /messages: narrows', () => {
     ['channel', 'topic', 'channels'].flatMap((operator) =>
       ['dm', 'is', 'dm-including', 'group-pm-with'].map((other) => [operator, other] as const),
     ),
-  )('BAD_NARROW: %s and %s at once, unless one is negated', async (operator, other) => {
+  )('are refused with BAD_NARROW for %s together with %s, unless one is negated', async (operator, other) => {
     const realm = await newRealm();
     const operands = [
       operator === 'channels' ? 'public' : 'general',
@@ -331,7 +331,7 @@ describe('GET /messages: narrows', () => {
     [[{ operand: 'x' }]],
     [[{ operator: 'is', operand: 'dm', negated: 'no' }]],
     [Array.from({ length: 51 }, () => ['is', 'dm'])],
-  ])('BAD_REQUEST: %#', async (narrow) => {
+  ])('are refused with BAD_REQUEST if they are malformed: %#', async (narrow) => {
     const realm = await newRealm();
     const { status, body } = await fetched(realm, realm.people.member, { narrow });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
@@ -339,7 +339,7 @@ describe('GET /messages: narrows', () => {
 });
 
 describe('GET /messages: searches that look through much', () => {
-  it('goes on behind what the log shows at once', async () => {
+  it('continue beyond the part of the log that one read returns', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general, random } = realm.channels;

@@ -199,7 +199,7 @@ function expected(messages: readonly Told[], test: Test, { anchor, before, after
 }
 
 describe('GET /messages against an oracle', () => {
-  it('finds what is there, whatever is remembered of where it is', async () => {
+  it('finds exactly the stored messages, whatever feed hint is stored', async () => {
     const { realm, ids, messages, secret } = await shared;
     const { admin, member, owner, guest } = realm.people;
     const { general, random } = realm.channels;

@@ -17,8 +17,8 @@ import { newRealm } from '../support/realm.ts';
 
 const not = (operator: string, operand: unknown) => ({ operator, operand, negated: true });
 
-describe('GET /messages: what a message has (companion facts 1.14)', () => {
-  it('a link, an image, a file, a reaction', async () => {
+describe('GET /messages: the operator `has` (companion facts 1.14)', () => {
+  it('finds messages with a link, an image, a file or a reaction', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -53,7 +53,7 @@ describe('GET /messages: what a message has (companion facts 1.14)', () => {
     expect(await has('link', not('has', 'attachment'), ['topic', 'tea'])).toEqual([link, image, notTheirs]);
   });
 
-  it('takes two round trips in a warm container, and goes on behind a hundred that do not match', async () => {
+  it('takes two round trips in a warm container, and finds a match beyond a hundred messages that do not match', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -96,7 +96,7 @@ describe('GET /messages: what a message has (companion facts 1.14)', () => {
 });
 
 describe('GET /messages: sets of channels', () => {
-  it('public ones, subscribed or not, and never a private one', async () => {
+  it('all public channels are included, subscribed or not, and no private one', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const open = await givenChannel(realm, {}, [member]);
@@ -139,7 +139,7 @@ describe('GET /messages: sets of channels', () => {
     expect(await idsIn(realm, member, { narrow: [['channels', 'archived']] })).toEqual([ids.open, later]);
   });
 
-  it('an id alone finds what was received; with its channel also the history', async () => {
+  it('a message id alone finds only messages that the caller received, and with the channel also its history', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -158,7 +158,7 @@ describe('GET /messages: sets of channels', () => {
 });
 
 describe('GET /messages: people and mutes', () => {
-  it('mentions of somebody by name, and group conversations with somebody', async () => {
+  it('narrows find mentions of a user by name, and group conversations with a user', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { general } = realm.channels;
@@ -174,7 +174,7 @@ describe('GET /messages: people and mutes', () => {
         expect(await idsIn(realm, member, { narrow: [[operator, operand]] })).toEqual([three]);
   });
 
-  it('what is muted, and what is not', async () => {
+  it('narrows find muted messages, and messages that are not muted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -231,8 +231,8 @@ describe('GET /messages: people and mutes', () => {
   }, 120_000);
 });
 
-describe('GET /messages: with', () => {
-  it('stands for the present conversation of its message', async () => {
+describe('GET /messages: the operator `with`', () => {
+  it('replaces the channel and topic by those where the message is now', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general, random } = realm.channels;
@@ -268,7 +268,7 @@ describe('GET /messages: with', () => {
     expect(clash.body.code).toBe('BAD_NARROW');
   });
 
-  it('of a message that the reader has no access to is as of one that does not exist', async () => {
+  it('is treated for a message without access like one for a missing message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const closed = await givenChannel(

@@ -4,8 +4,8 @@ import { BUDGET, cost, tripsOf } from '../support/fetch-cost.ts';
 import { fetched, flagged, givenMessages, idsIn, sent } from '../support/messages.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
-describe('GET /messages: where a round trip more is needed, and from what size on', () => {
-  it('500 messages are read at once', async () => {
+describe('GET /messages: sizes up to which no further round trip is needed', () => {
+  it('500 messages are read in one round trip', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -16,7 +16,7 @@ describe('GET /messages: where a round trip more is needed, and from what size o
     expect(await cost(realm, admin, { narrow, num_before: 1_001 })).toMatchObject({ warm: 4, found: 1_001 });
   });
 
-  it('2,000 messages of a place are looked through for a condition or for the first unread one', async () => {
+  it('2,000 messages of one channel or conversation are searched for a condition or the first unread message', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general } = realm.channels;
@@ -45,7 +45,7 @@ describe('GET /messages: where a round trip more is needed, and from what size o
     expect(await tripsOf(realm, admin, unread)).toEqual(BUDGET);
   });
 
-  it('20,000 messages of many places are looked at together', async () => {
+  it('20,000 messages of many channels and conversations are searched together', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -58,7 +58,7 @@ describe('GET /messages: where a round trip more is needed, and from what size o
     expect(await idsIn(realm, admin, { narrow, num_before: 205 })).toEqual(ids.slice(-205));
   });
 
-  it('1,000 places are remembered', async () => {
+  it('1,000 channels and conversations are remembered', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { people: [admin] });
@@ -70,7 +70,7 @@ describe('GET /messages: where a round trip more is needed, and from what size o
     expect((await idsIn(realm, admin, query))[0]).toBe(id);
   });
 
-  it('the first fetch, and one after channels or conversations changed, takes one more', async () => {
+  it('the first fetch takes one more, and so does one after a change of channels or conversations', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const container = realm.container();

@@ -26,51 +26,54 @@ async function outline(
 describe('GET /messages: windows', () => {
   const narrows = { channel: [['channel', 'general']], everything: [], topic: [['topic', 'ten']] };
 
-  it.each(Object.entries(narrows))('around an anchor, narrowed to %s', async (_, narrow) => {
-    const ten = await tenMessages();
-    const at = (i: number): number => ten.ids[i] as number;
-    const ask = (query: object) => outline(ten, { narrow, ...query });
-    expect(await ask({ anchor: 'newest', num_before: 3, num_after: 5 })).toEqual({
-      anchor: BEHIND_ALL,
-      found_anchor: false,
-      found_oldest: false,
-      found_newest: true,
-      at: [7, 8, 9],
-    });
-    expect(await ask({ anchor: 'oldest', num_before: 5, num_after: 3 })).toEqual({
-      anchor: 0,
-      found_anchor: false,
-      found_oldest: true,
-      found_newest: false,
-      at: [0, 1, 2],
-    });
-    expect(await ask({ anchor: String(at(4)), num_before: 2, num_after: 2 })).toEqual({
-      anchor: at(4),
-      found_anchor: true,
-      found_oldest: false,
-      found_newest: false,
-      at: [2, 3, 4, 5, 6],
-    });
-    expect(await ask({ anchor: String(at(1)), num_before: 5, num_after: 20 })).toEqual({
-      anchor: at(1),
-      found_anchor: true,
-      found_oldest: true,
-      found_newest: true,
-      at: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-    });
-    expect(await ask({ anchor: String(at(9) + 1_000_000), num_before: 1, num_after: 1 })).toMatchObject({
-      found_anchor: false,
-      found_newest: true,
-      at: [9],
-    });
-    expect(await ask({ anchor: String(at(0) - 1), num_before: 1, num_after: 1 })).toMatchObject({
-      found_anchor: false,
-      found_oldest: true,
-      at: [0],
-    });
-  });
+  it.each(Object.entries(narrows))(
+    'have the right messages around an anchor, narrowed to %s',
+    async (_, narrow) => {
+      const ten = await tenMessages();
+      const at = (i: number): number => ten.ids[i] as number;
+      const ask = (query: object) => outline(ten, { narrow, ...query });
+      expect(await ask({ anchor: 'newest', num_before: 3, num_after: 5 })).toEqual({
+        anchor: BEHIND_ALL,
+        found_anchor: false,
+        found_oldest: false,
+        found_newest: true,
+        at: [7, 8, 9],
+      });
+      expect(await ask({ anchor: 'oldest', num_before: 5, num_after: 3 })).toEqual({
+        anchor: 0,
+        found_anchor: false,
+        found_oldest: true,
+        found_newest: false,
+        at: [0, 1, 2],
+      });
+      expect(await ask({ anchor: String(at(4)), num_before: 2, num_after: 2 })).toEqual({
+        anchor: at(4),
+        found_anchor: true,
+        found_oldest: false,
+        found_newest: false,
+        at: [2, 3, 4, 5, 6],
+      });
+      expect(await ask({ anchor: String(at(1)), num_before: 5, num_after: 20 })).toEqual({
+        anchor: at(1),
+        found_anchor: true,
+        found_oldest: true,
+        found_newest: true,
+        at: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+      });
+      expect(await ask({ anchor: String(at(9) + 1_000_000), num_before: 1, num_after: 1 })).toMatchObject({
+        found_anchor: false,
+        found_newest: true,
+        at: [9],
+      });
+      expect(await ask({ anchor: String(at(0) - 1), num_before: 1, num_after: 1 })).toMatchObject({
+        found_anchor: false,
+        found_oldest: true,
+        at: [0],
+      });
+    },
+  );
 
-  it('with and without the anchor itself', async () => {
+  it('include or leave out the anchor, as requested', async () => {
     const ten = await tenMessages();
     const anchor = String(ten.ids[4]);
     const at = async (query: object) => (await outline(ten, { anchor, ...query })).at;
@@ -82,7 +85,7 @@ describe('GET /messages: windows', () => {
     expect(await at({ num_before: 0, num_after: 2, include_anchor: false })).toEqual([5, 6]);
   });
 
-  it('an anchor between two messages belongs to neither side', async () => {
+  it('may have an anchor between two messages, which belongs to neither side', async () => {
     const ten = await tenMessages();
     const anchor = String((ten.ids[4] as number) + 1);
     expect(await outline(ten, { anchor, num_before: 1, num_after: 1 })).toMatchObject({
@@ -91,7 +94,7 @@ describe('GET /messages: windows', () => {
     });
   });
 
-  it('pages through everything without a gap or a repetition, from either end', async () => {
+  it('cover everything without a gap or a repetition, paged from either end', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids: number[] = [];
@@ -118,7 +121,7 @@ describe('GET /messages: windows', () => {
 });
 
 describe('GET /messages: by ids', () => {
-  it('tells those that exist and may be read, in order, once', async () => {
+  it('returns each message that exists and may be read once, in order', async () => {
     const { realm, ids } = await tenMessages();
     const { admin, member, guest } = realm.people;
     const hidden = await sent(realm, member, { people: [guest] });
@@ -131,14 +134,14 @@ describe('GET /messages: by ids', () => {
     expect(body).not.toHaveProperty('anchor');
   });
 
-  it('as far as they are in the narrow', async () => {
+  it('returns only messages that match the narrow', async () => {
     const { realm, ids } = await tenMessages();
     const other = await sent(realm, realm.people.member, { to: realm.channels.general, topic: 'other' });
     const query = { message_ids: [...ids, other], narrow: [['topic', 'other']] };
     expect(await idsIn(realm, realm.people.admin, query)).toEqual([other]);
   });
 
-  it('does not go together with an anchor', async () => {
+  it('refuses an anchor beside the ids', async () => {
     const { realm, ids } = await tenMessages();
     for (const more of [{ anchor: 'newest' }, { num_before: 1 }, { num_after: 1 }]) {
       const { status, body } = await fetched(realm, realm.people.admin, { message_ids: ids, ...more });
@@ -158,14 +161,14 @@ describe('GET /messages: bad input', () => {
     [{ message_ids: ['1'] }, /message_ids/],
     [{ anchor: 'newest', narrow: 'general' }, /narrow/],
     [{ anchor: 'newest', narrow: { operator: 'channel', operand: 'general' } }, /narrow/],
-  ])('%j', async (query, says) => {
+  ])('%j is refused', async (query, says) => {
     const realm = await newRealm();
     const { status, body } = await realm.call(list, realm.people.member, {}, { query });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.msg).toMatch(says);
   });
 
-  it('too many ids', async () => {
+  it('too many ids are refused', async () => {
     const realm = await newRealm();
     const message_ids = Array.from({ length: 5_001 }, (_, i) => i + 1);
     const { status, body } = await realm.call(list, realm.people.member, {}, { query: { message_ids } });
@@ -173,14 +176,14 @@ describe('GET /messages: bad input', () => {
     expect(body.msg).toMatch(/5000/);
   });
 
-  it('needs an anchor', async () => {
+  it('a request without an anchor is refused', async () => {
     const realm = await newRealm();
     const { status, body } = await realm.call(list, realm.people.member, {}, { query: { num_before: 3 } });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.msg).toMatch(/anchor/);
   });
 
-  it('takes anchors that no message can have', async () => {
+  it('an anchor that no message can have is accepted', async () => {
     const { realm, ids } = await tenMessages();
     for (const anchor of ['10000000000000000', '99999999999999999999999', '1000000000000', '999999999999']) {
       expect(await idsIn(realm, realm.people.admin, { anchor, num_before: 2, num_after: 2 })).toEqual(
@@ -194,7 +197,7 @@ describe('GET /messages: bad input', () => {
 });
 
 describe('GET /messages: long replies', () => {
-  it('is cut at the far end where it would be too large, and says that there is more', async () => {
+  it('are cut at the end far from the anchor if they would be too large, and say that there is more', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

@@ -15,7 +15,7 @@ const unread = (realm: TestRealm, as: Person): Promise<number[]> =>
 const done = { status: 200, body: { result: 'success', msg: '' } };
 
 describe('POST /mark_all_as_read (companion facts 1.12)', () => {
-  it('marks everything, and tells one event without IDs', async () => {
+  it('marks everything, and sends one event without IDs', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     await sentMany(realm, member, { to: realm.channels.general }, 3);
@@ -38,7 +38,7 @@ describe('POST /mark_all_as_read (companion facts 1.12)', () => {
     expect(await stranger.poll()).toEqual([]);
   });
 
-  it('with nothing unread it is complete, and told all the same', async () => {
+  it('is complete if nothing is unread, and sends the event all the same', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const client = await givenClient(realm, admin);
@@ -46,7 +46,7 @@ describe('POST /mark_all_as_read (companion facts 1.12)', () => {
     expect(await client.poll()).toMatchObject([{ messages: [], all: true }]);
   });
 
-  it('with more than 5,000 it marks the newest ones, is not complete, and goes on when it is repeated', async () => {
+  it('marks only the newest 5,000, reports that it is incomplete, and continues when repeated', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await givenMessages(realm, member, realm.channels.general, () => 'tea', 5_003);
@@ -64,7 +64,7 @@ describe('POST /mark_all_as_read (companion facts 1.12)', () => {
 });
 
 describe('POST /mark_stream_as_read (companion facts 1.12)', () => {
-  it('marks the channel only, tells the IDs, and nothing if nothing was unread', async () => {
+  it('marks only the channel, and sends the IDs, or no event if nothing was unread', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -81,7 +81,7 @@ describe('POST /mark_stream_as_read (companion facts 1.12)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('an unknown or inaccessible channel: 400', async () => {
+  it('refuses an unknown or inaccessible channel with 400', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const secret = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -97,7 +97,7 @@ describe('POST /mark_stream_as_read (companion facts 1.12)', () => {
 });
 
 describe('POST /mark_topic_as_read (companion facts 1.12)', () => {
-  it('marks the topic only, in whatever case', async () => {
+  it('marks only the topic, whose name may be in any case', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -115,7 +115,7 @@ describe('POST /mark_topic_as_read (companion facts 1.12)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('the empty topic by its name or its display name, which may have no message', async () => {
+  it('takes the empty topic by its name or its display name, even without messages', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -127,7 +127,7 @@ describe('POST /mark_topic_as_read (companion facts 1.12)', () => {
     }
   });
 
-  it('a topic in which the caller has no message, and a channel without access: 400', async () => {
+  it('refuses a topic without messages of the caller and an inaccessible channel with 400', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const later = await givenChannel(realm, { historyPublicToSubscribers: false, isPrivate: true }, [admin]);

@@ -38,7 +38,7 @@ const nothing = {
 };
 
 describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
-  it('marks the messages of a narrow, tells how many there were and changed, and the own clients which', async () => {
+  it('marks the messages of a narrow, returns the counts, and sends their ids to the clients of the caller', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -72,7 +72,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     expect(await unread(realm, admin)).toEqual([other]);
   });
 
-  it('tells an event even when `messages` is empty', async () => {
+  it('sends an event even if `messages` is empty', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const client = await givenClient(realm, admin);
@@ -84,7 +84,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     ]);
   });
 
-  it('goes through a long list a window at a time, as mobile clients do', async () => {
+  it('can be repeated window by window through a long list, as mobile clients do', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await sentMany(realm, member, { to: realm.channels.general }, 7);
@@ -106,7 +106,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     expect(await flagsFor(realm, admin, ids[6] as number)).toEqual(['read']);
   });
 
-  it('from the first unread message on', async () => {
+  it('can begin at the first unread message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await sentMany(realm, member, { to: realm.channels.general }, 4);
@@ -139,7 +139,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     });
   });
 
-  it('stars what was not received too, which is then read and historical', async () => {
+  it('also stars messages that the caller never received, which are then read and historical', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -151,7 +151,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     expect(await marked(realm, admin, { ...given, op: 'remove' })).toMatchObject({ updated_count: 1 });
   });
 
-  it('messages without access are not found, and their channels and people are refused like unknown ones', async () => {
+  it('finds no messages without access, and refuses hidden channels and users like unknown ones', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { member, owner, guest } = realm.people;
     const stranger = await givenUser(realm);
@@ -171,7 +171,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     expect(await marked(realm, guest, { narrow: [['id', direct]] })).toEqual(nothing);
   });
 
-  it('more than 5,000 are clamped, not refused', async () => {
+  it('clamps a range of more than 5,000 instead of refusing it', async () => {
     const range = (num_before: number, num_after: number) => {
       const { num_before: before, num_after: after } = clampedRange({ num_before, num_after });
       return [before, after];
@@ -201,7 +201,7 @@ describe('POST /messages/flags/narrow (companion facts 1.11)', () => {
     ['the operation is unknown', { op: 'flip' }, 'BAD_REQUEST'],
     ['the narrow is no list', { narrow: { is: 'unread' } }, 'BAD_REQUEST'],
     ['an operator is unknown', { narrow: [['colour', 'red']] }, 'BAD_NARROW'],
-  ])('is refused, and nothing changes, if %s', async (_, given, code) => {
+  ])('refuses the request and changes nothing if %s', async (_, given, code) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general });
@@ -223,7 +223,7 @@ describe('what marking a narrow costs', () => {
         ['is', 'unread'],
       ],
     ],
-  ])('%s: the round trips of a write, cold and warm', async (_, narrow) => {
+  ])('%s takes the round trips of a write, cold and warm', async (_, narrow) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const container = realm.container();
@@ -237,7 +237,7 @@ describe('what marking a narrow costs', () => {
     }
   });
 
-  it('1,000 messages of one topic are one event and one item, and all are read then', async () => {
+  it('1,000 messages of one topic cost one event and one item, and all are read afterwards', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenMessages(realm, member, realm.channels.general, () => 'tea', 1_000);

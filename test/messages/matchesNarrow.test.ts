@@ -12,7 +12,7 @@ const found = async (...given: Parameters<typeof ask>): Promise<string[]> =>
   Object.keys((await ask(...given)).body.messages);
 
 describe('GET /messages/matches_narrow (companion facts 1.8)', () => {
-  it('tells which messages match, with their HTML', async () => {
+  it('returns the messages that match, with their HTML', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -39,7 +39,7 @@ describe('GET /messages/matches_narrow (companion facts 1.8)', () => {
     expect(await found(realm, admin, [], [['has', 'link']])).toEqual([]);
   });
 
-  it('only of messages that the caller received', async () => {
+  it('considers only messages that the caller received', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -52,7 +52,7 @@ describe('GET /messages/matches_narrow (companion facts 1.8)', () => {
       expect(await found(realm, admin, all, narrow)).toEqual([String(after)]);
   });
 
-  it('in two round trips', async () => {
+  it('takes two round trips', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general }, 'https://example.com');

@@ -26,7 +26,7 @@ async function changedMessage(realm: TestRealm, as: Person, channelId: number): 
 const secrets = /secret|coup|hideout/;
 
 describe('the history of a message that left a private channel', () => {
-  it('begins where it is now, for everybody', async () => {
+  it('begins with the move for everybody', async () => {
     const realm = await newRealm();
     const { admin, member, moderator } = realm.people;
     const hideout = await givenChannel(realm, { name: 'hideout', isPrivate: true }, [admin, member]);
@@ -59,7 +59,7 @@ describe('the history of a message that left a private channel', () => {
     expect(JSON.stringify(events)).not.toMatch(secrets);
   });
 
-  it('goes on with what is changed there', async () => {
+  it('continues with later changes', async () => {
     const realm = await newRealm();
     const { admin, moderator } = realm.people;
     const hideout = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -73,7 +73,7 @@ describe('the history of a message that left a private channel', () => {
     expect(JSON.stringify(history)).not.toMatch(secrets);
   });
 
-  it('is cut for messages too that moved before versions kept who could read the channel', async () => {
+  it('is also cut for messages that moved before versions recorded who could read the channel', async () => {
     const realm = await newRealm();
     const { admin, moderator } = realm.people;
     const source = await givenChannel(realm, {}, [admin]);
@@ -92,7 +92,7 @@ describe('the history of a message that left a private channel', () => {
 });
 
 describe('the history of a message that left a public channel', () => {
-  it('is told to members, and to guests only if that was open to the web', async () => {
+  it('is shown to members, and to guests only if the channel was web-public', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const square = await givenChannel(realm, {}, [admin, member, guest]);
@@ -110,7 +110,7 @@ describe('the history of a message that left a public channel', () => {
     }
   });
 
-  it('is told of those too that the outbox moves', async () => {
+  it('is also shown for messages that the outbox moved', async () => {
     const realm = await newRealm();
     const { people, source, target } = await givenTwoChannels(realm, 0);
     const [admin, member] = people as [Person, Person];
@@ -127,7 +127,7 @@ describe('the history of a message that left a public channel', () => {
 });
 
 describe('the event of a move', () => {
-  it('names the place of before to those only who could read the message there', async () => {
+  it('names the old channel and topic only to users who could read the message there', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const outsider = await givenUser(realm);

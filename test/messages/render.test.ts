@@ -13,7 +13,7 @@ const rendered = async (realm: TestRealm, as: Person, content: string): Promise<
 };
 
 describe('POST /messages/render (companion facts 1.7)', () => {
-  it('renders a text as a message, and tells nobody', async () => {
+  it('renders a text like a message, and sends no event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenEmoji(realm, 'parrot');
@@ -42,7 +42,7 @@ describe('POST /messages/render (companion facts 1.7)', () => {
     expect(await rendered(realm, guest, mention)).not.toContain('data-user-id');
   });
 
-  it('in two round trips at most, and refuses a text of more than 100,000 characters', async () => {
+  it('takes two round trips at most, and refuses a text of more than 100,000 characters', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const container = realm.container();

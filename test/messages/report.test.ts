@@ -74,7 +74,7 @@ describe('a reported message (companion facts 1.10)', () => {
     expect(notice?.content).not.toContain('<a ');
   });
 
-  it('is quoted as it was, cut, whatever fences it and the description have', async () => {
+  it('is quoted literally and truncated, whatever fences the message and the description contain', async () => {
     const { realm, moderation } = await moderated();
     const { guest, member } = realm.people;
     const { general } = realm.channels;
@@ -97,7 +97,7 @@ describe('a reported message (companion facts 1.10)', () => {
     expect(markdown?.content).toContain('[message cut at the length limit]');
   });
 
-  it('gives one notice, however often the job runs, and one more for each further report', async () => {
+  it('causes one notice, however often the job runs, and one more for each further report', async () => {
     const { realm, moderation } = await moderated();
     const { guest, member } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general });
@@ -111,7 +111,7 @@ describe('a reported message (companion facts 1.10)', () => {
     expect(await messagesIn(realm, moderation)).toHaveLength(2);
   });
 
-  it('gives none once the channel is archived', async () => {
+  it('causes no notice once the channel is archived', async () => {
     const { realm, moderation } = await moderated();
     const { owner, guest, member } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general });
@@ -123,8 +123,8 @@ describe('a reported message (companion facts 1.10)', () => {
   });
 });
 
-describe('a report is refused', () => {
-  it('with the description first, then the missing channel, then the message (companion facts 1.10)', async () => {
+describe('the refusal of a report', () => {
+  it('names a missing description first, then the missing channel, then the message (companion facts 1.10)', async () => {
     const realm = await newRealm();
     const { guest, member } = realm.people;
     const reasons = [];
@@ -148,7 +148,7 @@ describe('a report is refused', () => {
     [{ report_type: 'other', description: ' \n ' }, 'BAD_REQUEST'],
     [{ report_type: 'spam', description: 'x'.repeat(1_001) }, 'BAD_REQUEST'],
     [{ report_type: 'spam', description: 'a\u0000b' }, 'BAD_REQUEST'],
-  ] as const)('for %o', async (parameters, code) => {
+  ] as const)('comes for %o', async (parameters, code) => {
     const { realm } = await moderated();
     const id = await sent(realm, realm.people.member, { to: realm.channels.general });
     const { status, body } = await ask(realm, realm.people.guest, id, parameters);
@@ -156,7 +156,7 @@ describe('a report is refused', () => {
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('but not of a bot, and not with 1,000 characters', async () => {
+  it('does not come for a report by a bot, or for a description of 1,000 characters', async () => {
     const { realm } = await moderated();
     const bot = await givenBot(realm, realm.people.member);
     const { channelId } = await givenChannel(realm, {}, [realm.people.member, bot]);
@@ -166,7 +166,7 @@ describe('a report is refused', () => {
   });
 });
 
-it('is offered with the reasons that clients show', async () => {
+it('the state of registration lists the reasons for a report that clients show', async () => {
   const realm = await newRealm();
   const { body } = await realm.call(register, realm.people.guest, { fetch_event_types: ['realm'] });
   expect(body.server_report_message_types.map(({ key }: { key: string }) => key)).toEqual([

@@ -50,7 +50,7 @@ function pausing(
 }
 
 describe('DESIGN 4: counters are exact when many send at once', () => {
-  it('thirty into one new topic of a new channel (2.3/id)', async () => {
+  it('for thirty messages to one new topic of a new channel (2.3/id)', async () => {
     const realm = await newRealm();
     const people = await tenPeople(realm);
     const { channelId } = await givenChannel(realm);
@@ -67,7 +67,7 @@ describe('DESIGN 4: counters are exact when many send at once', () => {
     expect(later).toBeGreaterThan(maxId);
   });
 
-  it('thirty into one existing topic', async () => {
+  it('for thirty messages to one existing topic', async () => {
     const realm = await newRealm();
     const people = await tenPeople(realm);
     const { channelId } = await givenChannel(realm);
@@ -81,7 +81,7 @@ describe('DESIGN 4: counters are exact when many send at once', () => {
     expect(await firstOf(realm, channelId)).toBe(first);
   });
 
-  it('thirty new topics at once, the empty one among them', async () => {
+  it('for thirty new topics, including the empty one', async () => {
     const realm = await newRealm();
     const people = await tenPeople(realm);
     const { channelId } = await givenChannel(realm);
@@ -90,7 +90,7 @@ describe('DESIGN 4: counters are exact when many send at once', () => {
     expect(await firstOf(realm, channelId)).toBe(Math.min(...ids));
   });
 
-  it('ids rise for whoever waits for each reply, in whatever container', async () => {
+  it('and the ids rise for a client that waits for each reply, in any container', async () => {
     const realm = await newRealm();
     const ids: number[] = [];
     for (const container of [realm, realm.container(), realm, realm.container()]) {
@@ -102,7 +102,7 @@ describe('DESIGN 4: counters are exact when many send at once', () => {
 });
 
 describe('DESIGN 4: messages that commit in another order than their ids', () => {
-  it('the earlier id may join a topic that a later one began: it is then the first of both', async () => {
+  it('an earlier id may join a topic that a later one began, and is then its first message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -121,7 +121,7 @@ describe('DESIGN 4: messages that commit in another order than their ids', () =>
     expect(await firstOf(realm, channelId)).toBe(early);
   });
 
-  it('an id between the first and the last changes neither', async () => {
+  it('an id between the first and the last of a topic changes neither', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -140,7 +140,7 @@ describe('DESIGN 4: messages that commit in another order than their ids', () =>
     });
   });
 
-  it('whoever began a topic too late joins it with a new number', async () => {
+  it('a sender who was too late to begin a topic joins it with a new number', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -177,7 +177,7 @@ describe('decisions are held until the commit', () => {
     idsOf([await sendTo(slow, realm.people.member, channelId, '')]);
   });
 
-  it('wire facts 3.6: a topic that vanishes meanwhile is not begun again by a user who may not', async () => {
+  it('wire facts 3.6: a user who may not begin topics does not begin again one that vanishes meanwhile', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const groups = { can_create_topic_group: systemGroups.moderators.id };
@@ -192,7 +192,7 @@ describe('decisions are held until the commit', () => {
     expect(await storedTopic(realm, channelId, 'hi')).toBeUndefined();
   });
 
-  it('wire facts 3.6: at once with someone who may begin the topic, others join it or are refused', async () => {
+  it('wire facts 3.6: users who may not begin a topic join it or are refused, while another user begins it', async () => {
     const realm = await newRealm();
     const { moderator } = realm.people;
     const people = await tenPeople(realm);
@@ -212,7 +212,7 @@ describe('decisions are held until the commit', () => {
     });
   });
 
-  it('DESIGN 5 rule 3: a writer taken for dead takes new numbers, and sends once', async () => {
+  it('DESIGN 5 rule 3: a writer whose numbers a reader has filled takes new ones, and sends once', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -230,7 +230,7 @@ describe('decisions are held until the commit', () => {
     expect(sent.map(({ seq }) => seq)).toEqual([expect.any(Number), id]);
   });
 
-  it('a writer taken for dead until its time is up is asked to retry, and has sent nothing', async () => {
+  it('a writer whose numbers are filled again and again until its time is up tells the client to retry, and has sent nothing', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

@@ -50,26 +50,29 @@ const kinds: Readonly<
 };
 
 describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, () => {
-  it.each(Object.entries(kinds))('%s: 3 cold, 2 warm', async (_, { parameters, units }) => {
-    const realm = await prepared();
-    const { member } = realm.people;
-    const wanted = { ...message, ...parameters(realm) };
-    // Once before, so that whoever is mentioned follows the topic already.
-    await realm.call(send, member, { ...wanted, local_id: '0' });
-    const container = realm.container();
-    const { meter } = container;
-    const cold = await container.call(send, member, { ...wanted, local_id: '1' });
-    expect(cold.body.result).toBe('success');
-    expect(meter.roundTrips).toBe(3);
-    expect(meter.writeUnits).toBe(units);
-    meter.reset();
-    const warm = await container.call(send, member, { ...wanted, local_id: '2' });
-    expect(warm.body.result).toBe('success');
-    expect(meter.roundTrips).toBe(2);
-    expect(meter.writeUnits).toBe(units);
-  });
+  it.each(Object.entries(kinds))(
+    '%s takes 3 round trips cold and 2 warm',
+    async (_, { parameters, units }) => {
+      const realm = await prepared();
+      const { member } = realm.people;
+      const wanted = { ...message, ...parameters(realm) };
+      // Once before, so that whoever is mentioned follows the topic already.
+      await realm.call(send, member, { ...wanted, local_id: '0' });
+      const container = realm.container();
+      const { meter } = container;
+      const cold = await container.call(send, member, { ...wanted, local_id: '1' });
+      expect(cold.body.result).toBe('success');
+      expect(meter.roundTrips).toBe(3);
+      expect(meter.writeUnits).toBe(units);
+      meter.reset();
+      const warm = await container.call(send, member, { ...wanted, local_id: '2' });
+      expect(warm.body.result).toBe('success');
+      expect(meter.roundTrips).toBe(2);
+      expect(meter.writeUnits).toBe(units);
+    },
+  );
 
-  it('a bot needs no more', async () => {
+  it('a bot takes no more', async () => {
     const realm = await prepared();
     const bot = await givenBot(realm, realm.people.admin);
     await realm.call(send, bot, { ...message, local_id: '0' });
@@ -82,7 +85,7 @@ describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, (
     expect(container.meter.writeUnits).toBe(9);
   });
 
-  it('what comes with a message costs units, never round trips', async () => {
+  it('further items that a message changes cost write units, but no round trips', async () => {
     const realm = await prepared();
     const { member } = realm.people;
     const others: Person[] = [];
@@ -115,7 +118,7 @@ describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, (
     });
   });
 
-  it('the same calls and units with 10 and with 10,000 subscribers', async () => {
+  it('a send takes the same calls and units with 10 and with 10,000 subscribers', async () => {
     const realm = await newRealm({ can_mention_many_users_group: systemGroups.everyone.id });
     const { member } = realm.people;
     const measured = [];
@@ -136,7 +139,7 @@ describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, (
     expect(warmLarge).toEqual(warmSmall);
   });
 
-  it('one more round trip only where memberships or hidden people must be read', async () => {
+  it('a send takes one more round trip only if memberships or hidden users must be read', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest, admin, member } = realm.people;
     const trips = async (as: Person, parameters: Parameters): Promise<number> => {
@@ -158,7 +161,7 @@ describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, (
     expect(await trips(member, { type: 'direct', to: [admin.userId] })).toBe(3);
   });
 
-  it('no reads that grow: a send is one batch of items, and one query for each list of groups', async () => {
+  it('a send reads one batch of items and one query for each list of groups, however large the organization is', async () => {
     const realm = await prepared();
     const container = realm.container();
     await container.call(send, realm.people.member, { ...message, local_id: '1' });
@@ -168,7 +171,7 @@ describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, (
     expect(actions).toEqual(['BatchGet', 'Query', 'TransactWrite', 'Update']);
   });
 
-  it('a message of one line is stored in one kilobyte', async () => {
+  it('a message of one line is stored in less than one kilobyte', async () => {
     const realm = await prepared();
     const content = 'The quick brown fox jumps over the lazy dog, and then it jumps back.';
     const wanted = { ...message, topic: 'a topic with some words in it', local_id: '1', content };

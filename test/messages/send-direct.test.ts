@@ -23,7 +23,7 @@ const outcome = async (realm: TestRealm, as: Person, people: readonly Person[]):
 const refused = (msg: RegExp) => [400, 'BAD_REQUEST', expect.stringMatching(msg)];
 
 describe('wire facts 3.8: conversations', () => {
-  it('the same people are one conversation, whoever writes and in whatever order', async () => {
+  it('the same users have one conversation, whichever of them writes and in any order', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const ids: number[] = [];
@@ -43,14 +43,14 @@ describe('wire facts 3.8: conversations', () => {
     expect(await storedConversation(realm, [member, admin, guest])).toMatchObject({ people, maxId: ids[2] });
   });
 
-  it('a note to self (4.1/to-self)', async () => {
+  it('a message without other recipients is a note to self (4.1/to-self)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { body } = await sendTo(realm, member, [member]);
     expect(await storedMessage(realm, body.id)).toMatchObject({ people: [member.userId] });
   });
 
-  it('80 people, the sender included, in one transaction; more are refused', async () => {
+  it('a conversation of 80 users, including the sender, fits into one transaction, and more are refused', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const others: Person[] = [];
@@ -64,7 +64,7 @@ describe('wire facts 3.8: conversations', () => {
     expect(await outcome(realm, admin, [...others, member, admin])).toEqual(refused(/at most 80 people/));
   });
 
-  it('two people who begin at once begin one conversation', async () => {
+  it('two users who write to each other first at the same time begin one conversation', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const replies = await Promise.all([
@@ -107,7 +107,7 @@ describe('wire facts 3.8: guests who do not see everyone', () => {
     expect(await outcome(realm, guest, [stranger])).toBe('sent');
   });
 
-  it('reach whoever wrote to them, alone or among others', async () => {
+  it('reach users who have written to them, alone or among others', async () => {
     const realm = await newRealm(restricted);
     const { guest, member } = realm.people;
     const [writer, other] = [await givenUser(realm), await givenUser(realm)];
@@ -117,7 +117,7 @@ describe('wire facts 3.8: guests who do not see everyone', () => {
     }
   });
 
-  it('are told the same of hidden people as of people who do not exist', async () => {
+  it('get the same refusal for hidden users as for users who do not exist', async () => {
     const realm = await newRealm(restricted);
     const { guest } = realm.people;
     const hidden = await givenUser(realm);
@@ -137,7 +137,7 @@ describe('wire facts 3.8: guests who do not see everyone', () => {
     }
   });
 
-  it('cannot find hidden people by mentioning them', async () => {
+  it('cannot find hidden users by mentioning them', async () => {
     const realm = await newRealm(restricted);
     const { guest, member } = realm.people;
     await givenUser(realm, { fullName: 'Hidden Hero' });
@@ -148,7 +148,7 @@ describe('wire facts 3.8: guests who do not see everyone', () => {
     expect(rendered).toContain('@<strong>Hidden Hero</strong>');
   });
 
-  it('others see everyone as before', async () => {
+  it('do not limit what other users see', async () => {
     const realm = await newRealm(restricted);
     const stranger = await givenUser(realm);
     expect(await outcome(realm, realm.people.member, [stranger])).toBe('sent');
@@ -159,13 +159,13 @@ describe('wire facts 3.8: direct_message_permission_group', () => {
   const realmWith = (setting: GroupSetting) => newRealm({ direct_message_permission_group: setting });
   const notPermitted = refused(/not permitted/);
 
-  it('nobody: direct messages are disabled, and the refusal says so', async () => {
+  it('set to nobody disables direct messages, and the refusal says so', async () => {
     const realm = await realmWith(systemGroups.nobody.id);
     const { owner, member } = realm.people;
     expect(await outcome(realm, owner, [member])).toEqual(refused(/disabled/));
   });
 
-  it('never concerns bots, those who write to bots, and notes to self', async () => {
+  it('never applies to bots, messages to bots, and notes to self', async () => {
     const realm = await realmWith(systemGroups.nobody.id);
     const { member, bot, guest } = realm.people;
     const other = await givenBot(realm, guest);
@@ -176,7 +176,7 @@ describe('wire facts 3.8: direct_message_permission_group', () => {
     expect(await outcome(realm, member, [bot, guest])).toEqual(refused(/disabled/));
   });
 
-  it('a system group: one participant in it is enough, sender or recipient', async () => {
+  it('set to a system group needs one participant in it, sender or recipient', async () => {
     const realm = await realmWith(systemGroups.administrators.id);
     const { owner, admin, member, guest } = realm.people;
     expect(await outcome(realm, admin, [guest])).toBe('sent');
@@ -185,7 +185,7 @@ describe('wire facts 3.8: direct_message_permission_group', () => {
     expect(await outcome(realm, member, [guest])).toEqual(notPermitted);
   });
 
-  it('a named group, and groups inside groups: memberships of the recipients count', async () => {
+  it('set to a named group counts memberships of the recipients, through nested groups too', async () => {
     const realm = await newRealm();
     const { member, guest, admin } = realm.people;
     const inner = await givenGroup(realm, { members: [member] });
@@ -196,7 +196,7 @@ describe('wire facts 3.8: direct_message_permission_group', () => {
     expect(await outcome(realm, guest, [admin])).toEqual(notPermitted);
   });
 
-  it('people and groups listed directly', async () => {
+  it('may list users and groups directly', async () => {
     const realm = await newRealm();
     const { member, guest, admin, moderator, owner } = realm.people;
     const { groupId } = await givenGroup(realm, { members: [moderator] });
@@ -207,7 +207,7 @@ describe('wire facts 3.8: direct_message_permission_group', () => {
     expect(await outcome(realm, guest, [admin, owner])).toEqual(notPermitted);
   });
 
-  it('holds for conversations that have begun too', async () => {
+  it('also applies to existing conversations', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     expect(await outcome(realm, member, [guest])).toBe('sent');
@@ -219,7 +219,7 @@ describe('wire facts 3.8: direct_message_permission_group', () => {
 describe('wire facts 3.8: direct_message_initiator_group', () => {
   const mayNotBegin = refused(/begin/);
 
-  it('only its members begin a conversation; anyone goes on with it', async () => {
+  it('lets only its members begin a conversation, and anyone continue it', async () => {
     const realm = await newRealm({ direct_message_initiator_group: systemGroups.moderators.id });
     const { member, moderator, guest } = realm.people;
     expect(await outcome(realm, member, [moderator])).toEqual(mayNotBegin);
@@ -229,7 +229,7 @@ describe('wire facts 3.8: direct_message_initiator_group', () => {
     expect(await outcome(realm, member, [moderator, guest])).toEqual(mayNotBegin);
   });
 
-  it('a named group, and groups inside groups', async () => {
+  it('may be a named group with nested groups', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const guest = await givenUser(realm, { role: roles.guest });
@@ -240,7 +240,7 @@ describe('wire facts 3.8: direct_message_initiator_group', () => {
     expect(await outcome(realm, member, [admin])).toEqual(mayNotBegin);
   });
 
-  it('never concerns bots, those who write to bots, and notes to self', async () => {
+  it('never applies to bots, messages to bots, and notes to self', async () => {
     const realm = await newRealm({ direct_message_initiator_group: systemGroups.nobody.id });
     const { member, bot, guest } = realm.people;
     expect(await outcome(realm, bot, [guest])).toBe('sent');

@@ -52,9 +52,9 @@ function faulty(realm: TestRealm, nth: number, fault: string): { container: Test
 
 const message = { topic: 'hi', content: 'hello @**Adam Admin**', queue_id: 'q', local_id: '1' };
 
-describe('DESIGN 5: faults of the store', () => {
+describe('DESIGN 5: a send under faults of the store', () => {
   it.each(Object.keys(faults))(
-    '%s at each call in turn: one message at most, everything right',
+    'stores at most one message and leaves valid data after "%s" at each call in turn',
     async (fault) => {
       for (let nth = 1; ; nth++) {
         const realm = await newRealm();
@@ -86,7 +86,7 @@ describe('DESIGN 5: faults of the store', () => {
     },
   );
 
-  it.each(['throttled', 'lost', 'conflict'])('%s at the commit is not even noticed', async (fault) => {
+  it.each(['throttled', 'lost', 'conflict'])('succeeds in spite of "%s" at the commit', async (fault) => {
     const realm = await newRealm();
     const nth = await transactionOf(realm);
     const { container, calls } = faulty(realm, nth, fault);
@@ -96,7 +96,7 @@ describe('DESIGN 5: faults of the store', () => {
     expect(status).toBe(200);
   });
 
-  it('a direct message too', async () => {
+  it('does the same for a direct message', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const start = await lastNumber(realm);
@@ -116,7 +116,7 @@ describe('DESIGN 5: faults of the store', () => {
     });
   });
 
-  it('many senders under faults, each retrying until it is answered: every message once', async () => {
+  it('stores each message once, for many senders who all retry until they get an answer', async () => {
     const realm = await newRealm();
     const { people } = realm;
     const { channelId } = await givenChannel(realm, {}, [people.member]);

@@ -68,14 +68,14 @@ describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
     '@*all*',
     '@**all hands**',
     '\\@**all**',
-  ])('%j is none', async (content) => {
+  ])('%j does not count as a wildcard', async (content) => {
     const realm = await newRealm();
     const channelId = await crowded(realm, 16, 1);
     expect(await sendTo(realm, realm.people.member, channelId, content)).toBe('sent');
   });
 
   it.each(['@**all**', 'so (@**all**)', '"@**all**"', '- @**all**', '```\nx\n```\n@**all**'])(
-    '%j is one',
+    '%j counts as a wildcard',
     async (content) => {
       const realm = await newRealm();
       const channelId = await crowded(realm, 16, 1);
@@ -83,7 +83,7 @@ describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
     },
   );
 
-  it('members of can_mention_many_users_group may: administrators by default (4.1/channel-wildcard)', async () => {
+  it('only members of can_mention_many_users_group may notify more, by default administrators (4.1/channel-wildcard)', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator, bot } = realm.people;
     const channelId = await crowded(realm, 16, 1);
@@ -93,7 +93,7 @@ describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
     }
   });
 
-  it('the group may be nobody, everyone, or people', async () => {
+  it('the group may be nobody, everyone, or listed users', async () => {
     for (const [setting, expected] of [
       [systemGroups.nobody.id, channelRefused],
       [systemGroups.everyone.id, 'sent'],
@@ -104,7 +104,7 @@ describe('specification 4.1 rule 3, wire facts 3.7: channel wildcards', () => {
     }
   });
 
-  it('the counter is kept by subscriptions', async () => {
+  it('subscribing and unsubscribing keep the count exact', async () => {
     const realm = await newRealm();
     const people = await Promise.all(Array.from({ length: 16 }, () => givenUser(realm)));
     const { channelId } = await givenChannel(realm, {}, people);
@@ -127,13 +127,13 @@ describe('specification 4.1 rule 3, wire facts 3.7: topic wildcards', () => {
     expect(await sendTo(realm, member, channelId, '@**topic**')).toEqual(topicRefused);
   });
 
-  it('a new topic has one participant: its sender', async () => {
+  it('the sender is the only participant of a new topic', async () => {
     const realm = await newRealm();
     const channelId = await crowded(realm, 100, 100);
     expect(await sendTo(realm, realm.people.member, channelId, '@**topic**', 'new')).toBe('sent');
   });
 
-  it('the counter is kept by senders, each counted once', async () => {
+  it('sending keeps the count of participants exact, with each sender counted once', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const people = await Promise.all(Array.from({ length: 16 }, () => givenUser(realm)));
@@ -143,7 +143,7 @@ describe('specification 4.1 rule 3, wire facts 3.7: topic wildcards', () => {
     expect(await sendTo(realm, people[0] as Person, channelId, '@**topic**')).toEqual(topicRefused);
   });
 
-  it('wire facts 3.3: with both, the channel is told', async () => {
+  it('wire facts 3.3: a message with both wildcards is refused for the channel wildcard', async () => {
     const realm = await newRealm();
     const channelId = await crowded(realm, 16, 16);
     const { member, admin } = realm.people;
@@ -151,15 +151,18 @@ describe('specification 4.1 rule 3, wire facts 3.7: topic wildcards', () => {
     expect(await sendTo(realm, admin, channelId, '@**topic** @**all**')).toBe('sent');
   });
 
-  it.each(['@_**topic**', '`@**topic**`', '> @**topic**'])('%j is none', async (content) => {
-    const realm = await newRealm();
-    const channelId = await crowded(realm, 1, 100);
-    expect(await sendTo(realm, realm.people.member, channelId, content)).toBe('sent');
-  });
+  it.each(['@_**topic**', '`@**topic**`', '> @**topic**'])(
+    '%j does not count as a wildcard',
+    async (content) => {
+      const realm = await newRealm();
+      const channelId = await crowded(realm, 1, 100);
+      expect(await sendTo(realm, realm.people.member, channelId, content)).toBe('sent');
+    },
+  );
 });
 
 describe('wire facts 3.7: wildcards of direct messages', () => {
-  it('are never an error, and address nobody', async () => {
+  it('are never an error, and mention nobody', async () => {
     const realm = await newRealm({ can_mention_many_users_group: systemGroups.nobody.id });
     const { member, guest } = realm.people;
     const direct = { type: 'direct', to: [guest.userId], content: '@**all** @**topic**' };
@@ -185,7 +188,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     expect(await sendTo(realm, member, general, `@*${name}*`)).toEqual(refused(name));
   });
 
-  it('being in the group is not enough; the setting may name groups inside groups', async () => {
+  it('membership in the mentioned group is not enough, and the setting may name nested groups', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const inner = await givenGroup(realm, { members: [guest] });
@@ -198,7 +201,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     expect(await sendTo(realm, guest, realm.channels.general, `@*${name}*`)).toBe('sent');
   });
 
-  it('a bot has no right by its owner', async () => {
+  it('a bot has no permission through its owner', async () => {
     const realm = await newRealm();
     const { moderator } = realm.people;
     const { name } = await givenGroup(realm, { settings: { can_mention_group: systemGroups.moderators.id } });
@@ -206,7 +209,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     expect(await sendTo(realm, bot, realm.channels.general, `@*${name}*`)).toEqual(refused(name));
   });
 
-  it('are checked in direct messages too', async () => {
+  it('the permission is also checked in direct messages', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const { name } = await givenGroup(realm, { settings: { can_mention_group: systemGroups.nobody.id } });
@@ -215,7 +218,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     expect({ status, ...body }).toEqual(refused(name));
   });
 
-  it('that are silent, in code or quoted are free', async () => {
+  it('silent and quoted mentions and those in code need no permission', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { name } = await givenGroup(realm, { settings: { can_mention_group: systemGroups.nobody.id } });
@@ -224,7 +227,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     }
   });
 
-  it('that are deactivated mean nothing', async () => {
+  it('a mention of a deactivated group is plain text', async () => {
     const realm = await newRealm();
     const { name } = await givenGroup(realm, {
       deactivated: true,
@@ -233,7 +236,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     expect(await sendTo(realm, realm.people.member, realm.channels.general, `@*${name}*`)).toBe('sent');
   });
 
-  it('nobody may mention the groups of the roles, which would be a wildcard of no limit', async () => {
+  it('nobody may mention role groups, which would be an unlimited wildcard', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { general } = realm.channels;
@@ -242,7 +245,7 @@ describe('wire facts 3.7: mentions of groups', () => {
     }
   });
 
-  it('shows a group of a role by what it is, not by its name in the API', async () => {
+  it('a role group is shown by its display name, not by its name in the API', async () => {
     const realm = await newRealm();
     const shown = {
       'role:internet': 'Everyone on the internet',
@@ -269,8 +272,8 @@ describe('wire facts 3.7: mentions of groups', () => {
   });
 });
 
-describe('specification 2.3: what is stored of the names in a message', () => {
-  it('the people, groups and wildcards that are mentioned aloud, each once', async () => {
+describe('specification 2.3: how names in a message are stored', () => {
+  it('users, groups and wildcards that are not mentioned silently are each stored once', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const { name, groupId } = await givenGroup(realm);
@@ -340,14 +343,14 @@ describe('specification 2.3: what is stored of the names in a message', () => {
     expect(await linked(member, '#**cell>past**')).toContain(`/topic/past/with/${after}"`);
   });
 
-  it('a link to a channel has its very name', async () => {
+  it('a link to a channel needs the exact name', async () => {
     const realm = await newRealm();
     const message = { type: 'channel', to: 'general', topic: 'hi', content: '#**General** #**GENERAL>hi**' };
     const { body } = await realm.call(send, realm.people.member, message);
     expect((await storedMessage(realm, body.id)).rendered).not.toContain('<a ');
   });
 
-  it('a link to a channel that the sender may not know stays text', async () => {
+  it('a link to a channel that the sender may not see stays text', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const secret = await givenChannel(realm, { name: 'secret', isPrivate: true }, [admin]);

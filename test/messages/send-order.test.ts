@@ -26,7 +26,7 @@ async function walk(
 }
 
 describe('wire facts 3.3: the order of checks', () => {
-  it('of a channel message', async () => {
+  it('is the one of the facts for a channel message', async () => {
     const realm = await newRealm({ can_mention_many_users_group: systemGroups.nobody.id });
     const { member, moderator } = realm.people;
     const { groupId, name: group } = await givenGroup(realm, { members: [moderator] });
@@ -71,7 +71,7 @@ describe('wire facts 3.3: the order of checks', () => {
     );
   });
 
-  it('of a direct message', async () => {
+  it('is the one of the facts for a direct message', async () => {
     const realm = await newRealm({
       direct_message_permission_group: systemGroups.administrators.id,
       direct_message_initiator_group: systemGroups.nobody.id,
@@ -96,7 +96,7 @@ describe('wire facts 3.3: the order of checks', () => {
     );
   });
 
-  it('a caller without a valid key learns nothing of any of it', async () => {
+  it('reveals nothing to a caller without a valid key', async () => {
     const { call, people } = await newRealm();
     const { status, body } = await call(
       send,
@@ -109,7 +109,7 @@ describe('wire facts 3.3: the order of checks', () => {
 
 describe('wire facts 3.1: sending as another user', () => {
   it.each([{ sender: 'member@example.com' }, { forged: 'yes' }, { forged: 'true' }])(
-    '%j is refused, even of an owner',
+    '%j is refused, even from an owner',
     async (wish) => {
       const { call, people } = await newRealm();
       const message = { type: 'channel', to: 'general', topic: 'hi', content: 'x', ...wish };

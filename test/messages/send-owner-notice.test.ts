@@ -19,7 +19,7 @@ async function notices(realm: TestRealm, cursor: number, { userId }: Person): Pr
 }
 
 describe("wire facts 3.5: the notice to a bot's owner", () => {
-  it('a channel that does not exist, by name and by id', async () => {
+  it('is sent when the bot writes to a channel that does not exist, by name or by id', async () => {
     const realm = await newRealm();
     const { bot, member } = realm.people;
     const start = await lastNumber(realm);
@@ -35,7 +35,7 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
     ]);
   });
 
-  it('a channel without subscribers: the message is sent all the same', async () => {
+  it('is sent when the channel has no subscribers, and the message is sent all the same', async () => {
     const realm = await newRealm();
     const { bot, member } = realm.people;
     const { channelId, name } = await givenChannel(realm);
@@ -48,7 +48,7 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
     expect(await notices(realm, start, member)).toEqual([expect.stringMatching(`${name}.*no subscribers`)]);
   });
 
-  it('at most one in five minutes, even from sends at once', async () => {
+  it('is sent at most once in five minutes, even for concurrent sends', async () => {
     const realm = await newRealm();
     const { bot, member } = realm.people;
     const start = await lastNumber(realm);
@@ -62,7 +62,7 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
     expect(await notices(realm, start, member)).toHaveLength(2);
   });
 
-  it('not for people, not for a channel with subscribers, not for another refusal', async () => {
+  it('is not sent for users, for a channel with subscribers, or for other refusals', async () => {
     const realm = await newRealm();
     const { bot, member } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -76,7 +76,7 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
     expect(await notices(realm, start, member)).toEqual([]);
   });
 
-  it('not to an owner who is gone', async () => {
+  it('is not sent to a deactivated owner', async () => {
     const realm = await newRealm();
     const { bot, member } = realm.people;
     await givenChangedUser(realm, member, { isActive: false });
@@ -85,7 +85,7 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
     expect(await notices(realm, start, member)).toEqual([]);
   });
 
-  it('comes even where direct messages are disabled', async () => {
+  it('is sent even if direct messages are disabled', async () => {
     const realm = await newRealm({ direct_message_permission_group: systemGroups.nobody.id });
     const { bot, member } = realm.people;
     const start = await lastNumber(realm);
@@ -93,7 +93,7 @@ describe("wire facts 3.5: the notice to a bot's owner", () => {
     expect(await notices(realm, start, member)).toHaveLength(1);
   });
 
-  it('its failure changes nothing of the reply, and is reported', async () => {
+  it('does not change the reply if it fails, and the failure is reported', async () => {
     const realm = await newRealm();
     const { bot } = realm.people;
     const { channelId } = await givenChannel(realm);

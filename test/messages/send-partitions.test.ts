@@ -36,7 +36,7 @@ async function partitionsOf(realm: TestRealm, parameters: object): Promise<Recor
   return units;
 }
 
-test('a send writes so much to each partition, which is what docs/LIMITS.md reckons with', async () => {
+test('a send writes to each partition what docs/LIMITS.md assumes', async () => {
   const realm = await newRealm();
   await sendTo(realm, realm.people.member, realm.channels.general, 'first');
   const message = { to: 'general', topic: 'hi', content: 'hello' };

@@ -30,14 +30,14 @@ const only = (people: readonly Person[]) => ({
 });
 
 describe('wire facts 3.5 step 1: can_send_message_group', () => {
-  it('everyone: guests too', async () => {
+  it('set to everyone includes guests', async () => {
     const realm = await newRealm();
     const { guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [guest]);
     expect(await post(realm, guest, channelId)).toBe('sent');
   });
 
-  it('a system group: its members and those of the groups inside it', async () => {
+  it('set to a system group includes its members and those of its subgroups', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator, member } = realm.people;
     const groups = { can_send_message_group: systemGroups.moderators.id };
@@ -46,14 +46,14 @@ describe('wire facts 3.5 step 1: can_send_message_group', () => {
     expect(await post(realm, member, channelId)).toEqual(notPermitted(name));
   });
 
-  it('nobody: not even the owner of the organization', async () => {
+  it('set to nobody excludes even the owner of the organization', async () => {
     const realm = await newRealm();
     const groups = { can_send_message_group: systemGroups.nobody.id };
     const { channelId, name } = await givenChannel(realm, { groups }, [realm.people.owner]);
     expect(await post(realm, realm.people.owner, channelId)).toEqual(notPermitted(name));
   });
 
-  it('a named group: members however deep, and nobody else (2.2/integer, 4.2/can_send_message_group)', async () => {
+  it('set to a named group includes members at any depth, and nobody else (2.2/integer, 4.2/can_send_message_group)', async () => {
     const realm = await newRealm();
     const { member, moderator, owner } = realm.people;
     const inner = await givenGroup(realm, { members: [member] });
@@ -65,7 +65,7 @@ describe('wire facts 3.5 step 1: can_send_message_group', () => {
     expect(await post(realm, owner, channelId)).toEqual(notPermitted(name));
   });
 
-  it('specification 2.2: people and groups listed directly (2.2/object, 4.2/can_send_message_group)', async () => {
+  it('may list users and groups directly (specification 2.2) (2.2/object, 4.2/can_send_message_group)', async () => {
     const realm = await newRealm();
     const { member, moderator, admin, guest } = realm.people;
     const { groupId } = await givenGroup(realm, { members: [moderator] });
@@ -77,7 +77,7 @@ describe('wire facts 3.5 step 1: can_send_message_group', () => {
     for (const who of [admin, guest]) expect(await post(realm, who, channelId)).toEqual(notPermitted(name));
   });
 
-  it('full members: only after the waiting period', async () => {
+  it('set to full members includes a member only after the waiting period', async () => {
     const realm = await newRealm({ waiting_period_threshold: 3 });
     const groups = { can_send_message_group: systemGroups.fullMembers.id };
     const { channelId, name } = await givenChannel(realm, { groups });
@@ -86,7 +86,7 @@ describe('wire facts 3.5 step 1: can_send_message_group', () => {
     expect(await post(realm, realm.people.member, channelId)).toBe('sent');
   });
 
-  it('a bot whose owner is a member; a deactivated owner lends no rights', async () => {
+  it('includes a bot whose owner is a member, unless the owner is deactivated', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const groups = { can_send_message_group: only([moderator]) };
@@ -107,7 +107,7 @@ describe('wire facts 3.5 step 3: archived channels', () => {
     expect(await post(realm, owner, channelId)).toEqual(archived(name));
   });
 
-  it('come after step 1', async () => {
+  it('are refused only after step 1', async () => {
     const realm = await newRealm();
     const groups = { can_send_message_group: systemGroups.nobody.id };
     const { channelId, name } = await givenChannel(realm, { isArchived: true, groups });
@@ -119,7 +119,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
   const privateChannel: GivenChannel = { isPrivate: true };
   const protectedChannel: GivenChannel = { isPrivate: true, historyPublicToSubscribers: false };
 
-  it('web-public: anyone, guests included, without a subscription', async () => {
+  it('anyone, including guests, may post to a web-public channel without a subscription', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { isWebPublic: true });
     for (const who of [realm.people.guest, realm.people.bot]) {
@@ -127,7 +127,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     }
   });
 
-  it('public: everybody but guests without a subscription, guests with one', async () => {
+  it('everybody may post to a public channel without a subscription, but guests only with one', async () => {
     const realm = await newRealm();
     const { member, bot, guest } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -140,7 +140,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
   it.each([
     ['private', privateChannel],
     ['protected', protectedChannel],
-  ])('%s: only subscribers, and administrators get no way around', async (_, kind) => {
+  ])('%s: only subscribers may post, and administrators have no way around this', async (_, kind) => {
     const realm = await newRealm();
     const { owner, admin, member, guest, bot } = realm.people;
     const { channelId, name } = await givenChannel(realm, kind, [guest]);
@@ -151,7 +151,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     expect(await post(realm, admin, channelId)).toBe('sent');
   });
 
-  it('administering a private channel does not open it', async () => {
+  it('the right to administer a private channel gives no access', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groups = { can_administer_channel_group: only([member]) };
@@ -159,7 +159,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     expect(await post(realm, member, channelId)).toEqual(noAccess(name));
   });
 
-  it('a bot whose owner is subscribed, as long as the owner is active', async () => {
+  it('a bot may post if its owner is subscribed, while the owner is active', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, privateChannel, [member]);
@@ -170,7 +170,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
   });
 
   it.each(['can_subscribe_group', 'can_add_subscribers_group'] as const)(
-    'step 10: %s opens a private channel with shared history without a subscription',
+    'step 10: %s gives access to a private channel with shared history without a subscription',
     async (setting) => {
       const realm = await newRealm();
       const { member, moderator } = realm.people;
@@ -181,7 +181,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     },
   );
 
-  it('step 10: not one with protected history', async () => {
+  it('step 10: it gives no access to one with protected history', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groups = { can_subscribe_group: only([member]), can_add_subscribers_group: only([member]) };
@@ -189,7 +189,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     expect(await post(realm, member, channelId)).toEqual(noAccess(name));
   });
 
-  it('step 10: never for guests, even if they are listed, and not for the bot of a member', async () => {
+  it('step 10: it never gives access to guests, even if they are listed, or to the bot of a member', async () => {
     const realm = await newRealm();
     const { guest, bot, member } = realm.people;
     const groups = { can_subscribe_group: only([guest, member]) };
@@ -199,7 +199,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     expect(await post(realm, bot, channelId)).toEqual(noAccess(name));
   });
 
-  it('whoever was deactivated is out at once', async () => {
+  it('a deactivated user is refused at once', async () => {
     const realm = await newRealm();
     const who = await givenUser(realm);
     expect(await post(realm, who, realm.channels.general)).toBe('sent');
@@ -212,7 +212,7 @@ describe('wire facts 3.5: a channel that does not exist', () => {
   const sendTo = (realm: TestRealm, to: unknown) =>
     realm.call(send, realm.people.member, { type: 'channel', to, topic: 'hi', content: 'x' });
 
-  it('specification 7: by name: the reply carries the trimmed name, escaped as HTML (4.1/unknown-channel)', async () => {
+  it('specification 7: the reply for a name has the trimmed name, escaped as HTML (4.1/unknown-channel)', async () => {
     const realm = await newRealm();
     const { status, body } = await sendTo(realm, ` <b>"R&D" 'x'</b> `);
     expect(status).toBe(400);
@@ -225,7 +225,7 @@ describe('wire facts 3.5: a channel that does not exist', () => {
   });
 
   it.each([999_999, 0, -1, 2 ** 53 - 1])(
-    'by id %d: the reply carries the id, and no `stream`',
+    'the reply for the id %d has the id, and no `stream`',
     async (id) => {
       const realm = await newRealm();
       const { status, body } = await sendTo(realm, id);
@@ -251,7 +251,7 @@ describe('wire facts 3.5: a channel that does not exist', () => {
     expect(body).toMatchObject({ code: 'BAD_REQUEST', msg: expect.stringMatching(msg) });
   });
 
-  it('60 characters are a name, however many bytes they are', async () => {
+  it('a name may have 60 characters, however many bytes they take', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { name: '𝒳'.repeat(60) });
     expect((await sendTo(realm, '𝒳'.repeat(60))).body.result).toBe('success');

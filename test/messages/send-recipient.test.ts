@@ -15,7 +15,7 @@ async function whereTo(realm: TestRealm, type: string, to: unknown): Promise<unk
 const refused = (msg: RegExp) => ({ code: 'BAD_REQUEST', msg: expect.stringMatching(msg) });
 
 describe('specification 4.1: type', () => {
-  it('`channel` and `stream` are a channel message, `direct` and `private` a direct one (4.1/channel, 4.1/stream, 4.1/direct, 4.1/private)', async () => {
+  it('`channel` and `stream` send a channel message, `direct` and `private` a direct one (4.1/channel, 4.1/stream, 4.1/direct, 4.1/private)', async () => {
     const realm = await newRealm();
     const { general } = realm.channels;
     const { member, guest } = realm.people;
@@ -25,7 +25,7 @@ describe('specification 4.1: type', () => {
     }
   });
 
-  it.each(['', 'Direct', 'topic', '"direct"'])('%j is none (4.1/type)', async (type) => {
+  it.each(['', 'Direct', 'topic', '"direct"'])('%j is not a type (4.1/type)', async (type) => {
     const realm = await newRealm();
     expect(await whereTo(realm, type, 'general')).toEqual(refused(/'type'/));
   });
@@ -59,7 +59,7 @@ describe('wire facts 3.2: `to` of a channel message', () => {
     }
   });
 
-  it('takes digits for an id; a channel whose name is digits needs a JSON string', async () => {
+  it('takes digits as an id, so that a channel whose name is digits needs a JSON string', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { name: '2026' });
     expect(await whereTo(realm, 'channel', '"2026"')).toBe(channelId);
@@ -67,7 +67,7 @@ describe('wire facts 3.2: `to` of a channel message', () => {
     expect(await whereTo(realm, 'channel', '2026')).toMatchObject({ code: 'STREAM_DOES_NOT_EXIST' });
   });
 
-  it('takes text that is almost JSON for a name', async () => {
+  it('takes text that is almost JSON as a name', async () => {
     const realm = await newRealm();
     for (const name of ['[draft', '{ideas}', '"quoted', '1,2']) {
       const { channelId } = await givenChannel(realm, { name });
@@ -122,7 +122,7 @@ describe('wire facts 3.2: `to` of a direct message', () => {
     expect(await whereTo(realm, 'direct', guest.email)).toEqual([member.userId, guest.userId]);
   });
 
-  it('text of digits and commas is addresses, which nobody has', async () => {
+  it('takes text of digits and commas as addresses, which nobody has', async () => {
     const realm = await newRealm();
     const { admin, guest } = realm.people;
     expect(await whereTo(realm, 'direct', `${admin.userId},${guest.userId}`)).toEqual(
@@ -150,7 +150,7 @@ describe('wire facts 3.2: `to` of a direct message', () => {
     expect(await whereTo(realm, 'direct', to)).toEqual(refused(msg));
   });
 
-  it('specification 4.1 rule 3: an unknown recipient is a bad request that names them (4.1/unknown-recipient)', async () => {
+  it('with an unknown recipient is a bad request that names them (specification 4.1 rule 3) (4.1/unknown-recipient)', async () => {
     const realm = await newRealm();
     const { guest } = realm.people;
     const nobody = 'nobody@example.com';
@@ -164,7 +164,7 @@ describe('wire facts 3.2: `to` of a direct message', () => {
     }
   });
 
-  it('an address that no account can have is unknown like any other, however long', async () => {
+  it('with an address that no account can have is refused like any unknown one, however long', async () => {
     const realm = await newRealm();
     for (const email of ['x'.repeat(5_000), 'a\u0000b@example.com', '/'.repeat(250)]) {
       expect(await whereTo(realm, 'direct', [email])).toEqual(refused(/^Invalid email/));

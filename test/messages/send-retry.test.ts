@@ -23,7 +23,7 @@ async function logged(realm: TestRealm, cursor: number): Promise<{ messages: num
 
 describe('specification 4.1: queue_id and local_id', () => {
   it.each([{ queue_id: 'q' }, { local_id: '1' }])(
-    '%j needs the other (4.1/queue_id, 4.1/local_id)',
+    '%j alone is refused (4.1/queue_id, 4.1/local_id)',
     async (one) => {
       const { call, people } = await newRealm();
       const { status, body } = await call(send, people.member, { ...message, ...one });
@@ -32,14 +32,14 @@ describe('specification 4.1: queue_id and local_id', () => {
     },
   );
 
-  it('rule 1: the local id is kept with the message, unchanged', async () => {
+  it('rule 1: the local id is stored with the message, unchanged', async () => {
     const realm = await newRealm();
     const localId = ' 1"\\é𝒳\u2028 ';
     const { body } = await realm.call(send, realm.people.member, { ...named, local_id: localId });
     expect((await storedMessage(realm, body.id)).echo).toEqual({ queueId: named.queue_id, localId });
   });
 
-  it('are at most 200 characters', async () => {
+  it('both have at most 200 characters', async () => {
     const { call, people } = await newRealm();
     for (const name of ['queue_id', 'local_id']) {
       const longest = await call(send, people.member, { ...named, [name]: 'x'.repeat(200) });
@@ -51,7 +51,7 @@ describe('specification 4.1: queue_id and local_id', () => {
 });
 
 describe('DESIGN 5: a send is done once', () => {
-  it('a retry gets the same reply, with the policy, and makes nothing new', async () => {
+  it('a retry gets the same reply, with the policy, and creates nothing', async () => {
     const realm = await newRealm();
     const start = await lastNumber(realm);
     const first = await realm.call(send, realm.people.member, named);
@@ -62,7 +62,7 @@ describe('DESIGN 5: a send is done once', () => {
     expect(await logged(realm, start)).toEqual({ messages: 1, events: 1 });
   });
 
-  it('a retry of a direct message too', async () => {
+  it('a retry of a direct message gets the same reply', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const direct = { ...named, type: 'direct', to: [guest.userId] };
@@ -75,7 +75,7 @@ describe('DESIGN 5: a send is done once', () => {
     expect(await logged(realm, start)).toEqual({ messages: 1, events: 0 });
   });
 
-  it('a retry is answered even when the same could not be sent any more', async () => {
+  it('a retry gets its reply even if the message could not be sent any more', async () => {
     const realm = await newRealm();
     const first = await realm.call(send, realm.people.member, { ...named, topic: '' });
     await givenRealmSettings(realm, { topics_policy: 'disable_empty_topic' });
@@ -87,7 +87,7 @@ describe('DESIGN 5: a send is done once', () => {
     { topic: 'other' },
     { to: 'random' },
     { type: 'direct', to: 'guest@example.com' },
-  ])('the same names with %j are refused, and nothing is sent', async (change) => {
+  ])('the same queue and local id with %j are refused, and nothing is sent', async (change) => {
     const realm = await newRealm();
     await realm.call(send, realm.people.member, named);
     const start = await lastNumber(realm);
@@ -97,7 +97,7 @@ describe('DESIGN 5: a send is done once', () => {
     expect(await logged(realm, start)).toEqual({ messages: 0, events: 0 });
   });
 
-  it('another local id, another queue or another sender is another message', async () => {
+  it('another local id, another queue or another sender makes another message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = new Set<number>();
@@ -115,14 +115,14 @@ describe('DESIGN 5: a send is done once', () => {
     expect(ids.size).toBe(5);
   });
 
-  it('without the names, the same text is a new message each time', async () => {
+  it('without these ids, the same text is a new message each time', async () => {
     const realm = await newRealm();
     const first = await realm.call(send, realm.people.member, message);
     const second = await realm.call(send, realm.people.member, message);
     expect(second.body.id).toBeGreaterThan(first.body.id);
   });
 
-  it('the same send ten times at once, from different containers, is one message', async () => {
+  it('ten concurrent copies of a send, from different containers, make one message', async () => {
     const realm = await newRealm();
     // Nothing else of the message is new, so that only its name can hold the others off.
     await realm.call(send, realm.people.member, message);
@@ -135,7 +135,7 @@ describe('DESIGN 5: a send is done once', () => {
     expect(await logged(realm, start)).toEqual({ messages: 1, events: 0 });
   });
 
-  it('the first of a topic ten times at once too, with the policy in every reply', async () => {
+  it('so do ten copies of the first message of a topic, with the policy in every reply', async () => {
     const realm = await newRealm();
     const start = await lastNumber(realm);
     const replies = await Promise.all(
@@ -146,7 +146,7 @@ describe('DESIGN 5: a send is done once', () => {
     expect(await logged(realm, start)).toEqual({ messages: 1, events: 1 });
   });
 
-  it('different sends under one name at once: one is sent, the others are refused', async () => {
+  it('of different concurrent sends with the same ids one is sent, and the others are refused', async () => {
     const realm = await newRealm();
     const start = await lastNumber(realm);
     const replies = await Promise.all(
@@ -159,7 +159,7 @@ describe('DESIGN 5: a send is done once', () => {
     expect(await logged(realm, start)).toMatchObject({ messages: 1 });
   });
 
-  it('is remembered for at least 24 hours', async () => {
+  it('a send is remembered for at least 24 hours', async () => {
     const realm = await newRealm();
     const first = await realm.call(send, realm.people.member, named);
     const echo = { queueId: named.queue_id, localId: named.local_id };
@@ -189,24 +189,24 @@ describe('wire facts 3.9: read_by_sender', () => {
     'website',
     'iOS',
     'Android',
-  ])('a client called %s reads what it sends (4.1/read_by_sender-absent)', async (name) => {
+  ])('a message from a client called %s is read by its sender (4.1/read_by_sender-absent)', async (name) => {
     expect(await readBySender({}, `${name}/1.2 (somewhere)`)).toBe(true);
     expect(await readBySender({ client: name }, 'curl/8')).toBe(true);
   });
 
   it.each(['ZulipPython/0.9', 'curl/8', 'Mozilla/5.0 (website)', 'ZulipMobileX/1', ''])(
-    'a client called %j does not (4.1/read_by_sender-absent)',
+    'a message from a client called %j is not (4.1/read_by_sender-absent)',
     async (agent) => {
       expect(await readBySender({}, agent)).toBe(false);
     },
   );
 
-  it('what the sender says decides (4.1/read_by_sender)', async () => {
+  it('the parameter overrides the name of the client (4.1/read_by_sender)', async () => {
     expect(await readBySender({ read_by_sender: true }, 'curl/8')).toBe(true);
     expect(await readBySender({ read_by_sender: false }, 'ZulipMobile/1')).toBe(false);
   });
 
-  it.each(['yes', '1', '"true"', 'null'])('wire facts 1.2: %s is no boolean', async (read_by_sender) => {
+  it.each(['yes', '1', '"true"', 'null'])('wire facts 1.2: %s is not a boolean', async (read_by_sender) => {
     const { call, people } = await newRealm();
     const { status, body } = await call(send, people.member, { ...message, read_by_sender });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

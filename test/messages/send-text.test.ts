@@ -31,13 +31,13 @@ async function rendered(content: string, settings: Readonly<Record<string, unkno
   return (await storedMessage(realm, body.id)).rendered;
 }
 
-describe('what a rendering needs besides the text', () => {
-  it('formulas are set', async () => {
+describe('how settings and edits affect rendering', () => {
+  it('formulas are typeset', async () => {
     expect(await rendered('so $$x^2$$')).toMatch(/^<p>so <span class="katex">.*<msup>/);
     expect(await rendered('```math\nx\n```')).toMatch(/^<p><span class="katex-display">/);
   });
 
-  it('faces become emoji for those who set it', async () => {
+  it('emoticons become emoji for users with that setting', async () => {
     expect(await rendered('hi :)')).toBe('<p>hi :)</p>');
     expect(await rendered('hi :)', { translate_emoticons: true })).toContain('class="emoji emoji-1f642"');
   });
@@ -53,7 +53,7 @@ describe('what a rendering needs besides the text', () => {
     expect(html).toMatch(/katex.*emoji-1f642.*<a href="#narrow\/channel\/5-a">/);
   });
 
-  it('a link to a place in the own client is relative', async () => {
+  it('a link into the web client of the organization is relative', async () => {
     const realm = await newRealm();
     const at = `https://${realm.host}/#narrow/channel/5-a`;
     const { body } = await sendText(realm, {
@@ -80,7 +80,7 @@ describe('wire facts 3.4: content', () => {
     expect(await stored('content', given)).toBe(expected);
   });
 
-  it.each(['', ' ', '\n \t\n', '\u00a0'])('%j says nothing', async (content) => {
+  it.each(['', ' ', '\n \t\n', '\u00a0'])('%j counts as empty', async (content) => {
     expect(await stored('content', content)).toEqual(['BAD_REQUEST', expect.stringMatching(/empty/)]);
   });
 
@@ -91,18 +91,18 @@ describe('wire facts 3.4: content', () => {
     ]);
   });
 
-  it('wire facts 2: 10000 characters fit, counted as characters', async () => {
+  it('wire facts 2: 10000 characters fit, counted as code points', async () => {
     const longest = ASTRAL.repeat(10_000);
     expect(await stored('content', longest)).toBe(longest);
   });
 
-  it('wire facts 2: what is longer is cut, and says so within the limit (4.1/content-length)', async () => {
+  it('wire facts 2: longer content is truncated, with a note within the limit (4.1/content-length)', async () => {
     const content = (await stored('content', ASTRAL.repeat(10_001))) as string;
     expect([...content]).toHaveLength(10_000);
     expect(content).toMatch(/^(?:𝒳)+\n\[[\w ]+\]$/u);
   });
 
-  it('white space is dropped before the length counts', async () => {
+  it('white space is trimmed before the length is checked', async () => {
     const longest = 'x'.repeat(10_000);
     expect(await stored('content', `\n${longest}   `)).toBe(longest);
   });
@@ -120,11 +120,11 @@ describe('wire facts 3.4: topic', () => {
     },
   );
 
-  it.each(['(No topic)', 'General chat', '(no  topic)'])('%j is a topic like any other', async (topic) => {
+  it.each(['(No topic)', 'General chat', '(no  topic)'])('%j is an ordinary topic', async (topic) => {
     expect(await stored('topic', topic)).toBe(topic);
   });
 
-  it('wire facts 2: 60 characters fit; more are cut to 57 and three dots (4.1/topic-length)', async () => {
+  it('wire facts 2: 60 characters fit, and more are truncated to 57 and three dots (4.1/topic-length)', async () => {
     const longest = ASTRAL.repeat(60);
     expect(await stored('topic', longest)).toBe(longest);
     expect(await stored('topic', `${longest}x`)).toBe(`${ASTRAL.repeat(57)}...`);
@@ -144,14 +144,14 @@ describe('wire facts 3.4: topic', () => {
     ]);
   });
 
-  it('half of a surrogate pair is refused too; in a form it cannot even be written', async () => {
+  it('half of a surrogate pair, which only a query can contain, is refused too', async () => {
     const { call, people } = await newRealm();
     const query = { type: 'channel', to: 'general', content: 'hi', topic: 'a\ud800' };
     const { body } = await call(send, people.member, {}, { query });
     expect(body).toMatchObject({ code: 'BAD_REQUEST', msg: expect.stringMatching(/position 2\b/) });
   });
 
-  it('is required for channel messages, as a bad request (4.1/topic)', async () => {
+  it('is required for channel messages, or the request is bad (4.1/topic)', async () => {
     const { call, people } = await newRealm();
     const { status, body } = await call(send, people.member, {
       type: 'channel',
@@ -187,7 +187,7 @@ describe('wire facts 3.4: topic', () => {
     ]);
   });
 
-  it('is one topic in any case, spelled as the newest message spells it', async () => {
+  it('is the same topic in any case, spelled as in the newest message', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { name: 'letters' });
     for (const topic of ['Straße', 'STRASSE', 'strasse']) {

@@ -29,7 +29,7 @@ describe('specification 3: topic policies', () => {
     ['empty_topic_only', 'allow_empty_topic', refused, 'sent'],
     ['empty_topic_only', 'disable_empty_topic', refused, 'sent'],
   ])(
-    'channel %s, organization %s (3/inherit, 3/allow_empty_topic, 3/disable_empty_topic, 3/empty_topic_only, 4.1/topic-empty)',
+    'channel %s in an organization with %s takes just the right topics (3/inherit, 3/allow_empty_topic, 3/disable_empty_topic, 3/empty_topic_only, 4.1/topic-empty)',
     async (topicsPolicy, topics_policy, named, empty) => {
       const realm = await newRealm({ topics_policy });
       const { channelId } = await givenChannel(realm, { topicsPolicy });
@@ -41,13 +41,13 @@ describe('specification 3: topic policies', () => {
     },
   );
 
-  it('hold for administrators too', async () => {
+  it('apply to administrators too', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { topicsPolicy: 'empty_topic_only' });
     expect(await toTopic(realm, realm.people.owner, channelId, 'hi')).toEqual(refused);
   });
 
-  it('a change of the organization holds from the next message on', async () => {
+  it('follow a change of the organization from the next message on', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     expect(await toTopic(realm, realm.people.member, channelId, '')).toBe('sent');
@@ -60,7 +60,7 @@ describe('wire facts 3.6: can_create_topic_group', () => {
   const notAllowed = [400, 'BAD_REQUEST', expect.stringMatching(/new topics/)];
   const onlyModerators = { groups: { can_create_topic_group: systemGroups.moderators.id } };
 
-  it('is needed for a new topic, not for one that has a message, in any case (4.2/can_create_topic_group, 4.2/send-new-topic)', async () => {
+  it('is needed for a new topic, but not for one that has a message, spelled in any case (4.2/can_create_topic_group, 4.2/send-new-topic)', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, onlyModerators);
@@ -70,7 +70,7 @@ describe('wire facts 3.6: can_create_topic_group', () => {
     expect(await toTopic(realm, member, channelId, 'other')).toEqual(notAllowed);
   });
 
-  it('gives nothing to those who may not post (4.2/create-topic-posting)', async () => {
+  it('gives no permission to users who may not post (4.2/create-topic-posting)', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const groups = {
@@ -89,7 +89,7 @@ describe('wire facts 3.6: can_create_topic_group', () => {
     expect(await toTopic(realm, realm.people.member, channelId, '')).toEqual(notAllowed);
   });
 
-  it('a topic of another channel does not count', async () => {
+  it('is needed even if another channel has the topic', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, onlyModerators);
     expect(await toTopic(realm, realm.people.member, realm.channels.general, 'plans')).toBe('sent');
@@ -109,7 +109,7 @@ describe('wire facts 3.6: can_create_topic_group', () => {
     expect(await toTopic(realm, realm.people.owner, channelId, 'three')).toEqual(notAllowed);
   });
 
-  it('a bot creates topics with the rights of its owner, as long as the owner is active', async () => {
+  it('lets a bot create topics with the permission of its owner, while the owner is active', async () => {
     const realm = await newRealm();
     const { moderator, member } = realm.people;
     const { channelId } = await givenChannel(realm, onlyModerators);

@@ -25,7 +25,7 @@ const told = (entries: readonly ReadEntry[]) =>
   );
 
 describe('specification 4.1: automatic_new_visibility_policy', () => {
-  it('rule 2: follows the topic that the sender begins, tells their clients just before the message (4.1/automatic_new_visibility_policy, 4.1/user_topic)', async () => {
+  it('rule 2: follows a topic that the sender begins, with an event just before the message (4.1/automatic_new_visibility_policy, 4.1/user_topic)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -50,7 +50,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
     });
   });
 
-  it('is not changed again by the next message, nor reported', async () => {
+  it('is neither changed nor reported by the next message', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await sendTo(realm, member, realm.channels.general);
@@ -60,7 +60,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
     expect(told(await loggedAfter(realm, start))).toEqual([`message ${reply.id}`]);
   });
 
-  it('a topic that somebody else began is not begun', async () => {
+  it('does not follow a topic that another user began', async () => {
     const realm = await newRealm();
     const { general } = realm.channels;
     await sendTo(realm, realm.people.admin, general, 'x', 'Hi');
@@ -89,7 +89,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
     });
   });
 
-  it('goes by the settings of the sender', async () => {
+  it('depends on the settings of the sender', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -98,7 +98,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
     expect(await sendTo(realm, member, general)).toMatchObject({ automatic_new_visibility_policy: 3 });
   });
 
-  it('with protected history, only messages since the subscription are earlier ones', async () => {
+  it('counts only messages since the subscription as earlier ones if history is protected', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true, historyPublicToSubscribers: false }, [
@@ -112,7 +112,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
     expect(await sendTo(realm, moderator, channelId)).not.toHaveProperty('automatic_new_visibility_policy');
   });
 
-  it('never for bots and direct messages', async () => {
+  it('never applies to bots and direct messages', async () => {
     const realm = await newRealm();
     const { member, bot, guest } = realm.people;
     await givenSettings(realm, bot, { automatically_follow_topics_policy: 1 });
@@ -126,7 +126,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
     );
   });
 
-  it('three messages of one sender at once change it once', async () => {
+  it('is changed once by three concurrent messages of one sender', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     // They take part already, so that only the policy itself can hold the others off.
@@ -144,7 +144,7 @@ describe('specification 4.1: automatic_new_visibility_policy', () => {
 });
 
 describe('wire facts 3.10: people who are mentioned', () => {
-  it('follow the topic, and their clients are told before the message; the sender is not', async () => {
+  it('follow the topic, with an event before the message that the sender does not get', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const { general } = realm.channels;
@@ -162,7 +162,7 @@ describe('wire facts 3.10: people who are mentioned', () => {
     }
   });
 
-  it('are told together with the sender, by numbers just below the message', async () => {
+  it('get their event with that of the sender, numbered just below the message', async () => {
     const realm = await newRealm();
     const start = await lastNumber(realm);
     const { id } = await sendTo(realm, realm.people.member, realm.channels.general, '@**Adam Admin**');
@@ -170,7 +170,7 @@ describe('wire facts 3.10: people who are mentioned', () => {
     expect(entries.map(({ seq }) => seq)).toEqual([id - 2, id - 1, id]);
   });
 
-  it('do not when they have muted or follow the topic; they do when they have unmuted it', async () => {
+  it('do not change a policy that mutes or follows the topic, but follow one that they have unmuted', async () => {
     const realm = await newRealm();
     const { member, admin, moderator, owner } = realm.people;
     const { general } = realm.channels;
@@ -187,7 +187,7 @@ describe('wire facts 3.10: people who are mentioned', () => {
     expect(await storedUserTopic(realm, admin, general, 'hi')).toMatchObject({ policy: 1 });
   });
 
-  it('do not when they do not want to, are not subscribed, are bots, or are mentioned silently', async () => {
+  it('do not follow if their settings say so, they are not subscribed, are bots, or are mentioned silently', async () => {
     const realm = await newRealm();
     const { member, admin, bot } = realm.people;
     const { general } = realm.channels;
@@ -203,7 +203,7 @@ describe('wire facts 3.10: people who are mentioned', () => {
     }
   });
 
-  it('who mention themselves follow too, once', async () => {
+  it('follow once if they mention themselves', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -216,7 +216,7 @@ describe('wire facts 3.10: people who are mentioned', () => {
     });
   });
 
-  it('of fifty at once forty do, which fit into one transaction', async () => {
+  it('follow only up to forty at once, as many as fit into one transaction', async () => {
     const realm = await newRealm();
     const people: Person[] = [];
     for (let i = 0; i < 50; i++) people.push(await givenUser(realm));
@@ -228,7 +228,7 @@ describe('wire facts 3.10: people who are mentioned', () => {
     expect(await loggedAfter(realm, start)).toHaveLength(42);
   });
 
-  it('by two senders at once begin to follow once', async () => {
+  it('follow once if two senders mention them at the same time', async () => {
     const realm = await newRealm();
     const { member, admin, bot } = realm.people;
     const { general } = realm.channels;

@@ -24,8 +24,8 @@ const deleted = (text: string): string => `<span class="highlight_text_deleted">
 
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-describe('PATCH /messages/{message_id}: the content', () => {
-  it('is replaced, rendered again, and told', async () => {
+describe('PATCH /messages/{message_id} with content', () => {
+  it('replaces the content, renders it, and sends an event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -67,7 +67,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
     });
   });
 
-  it('the event has the flags that the message has for its listener', async () => {
+  it('sends each user the flags of the message for them', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['update_message'] });
@@ -85,7 +85,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
     expect((await fetched(realm, admin, id)).flags.sort()).toEqual(flags[1]);
   });
 
-  it('of a direct message: only its people hear of it', async () => {
+  it('sends the event for a direct message only to its participants', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const [mine, foreign] = await Promise.all(
@@ -101,7 +101,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
     expect(await update(realm, member, id, { stream_id: realm.channels.general })).toMatchObject(refused);
   });
 
-  it('an empty one says that there is nothing any more; one that is too long is cut', async () => {
+  it('stores empty content as "(deleted)", and truncates content that is too long', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -111,7 +111,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
     expect([...(await fetched(realm, member, id)).content]).toHaveLength(10_000);
   });
 
-  it('reactions stay', async () => {
+  it('keeps reactions', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -120,7 +120,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
     expect(await reactionsTo(realm, member, id)).toHaveLength(1);
   });
 
-  it('people who are mentioned again begin to follow the topic, those from before do not again', async () => {
+  it('makes newly mentioned users follow the topic, but not those who were mentioned before', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const { general } = realm.channels;
@@ -132,7 +132,7 @@ describe('PATCH /messages/{message_id}: the content', () => {
 });
 
 describe('who may edit the content, and when', () => {
-  it('hidden and missing messages are one refusal', async () => {
+  it('hidden and missing messages are refused in the same words', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -146,7 +146,7 @@ describe('who may edit the content, and when', () => {
     }
   });
 
-  it('only its sender, whoever administers the organization', async () => {
+  it('only its sender may edit it, not even administrators', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -154,7 +154,7 @@ describe('who may edit the content, and when', () => {
     expect((await fetched(realm, member, id)).content).toBe('hello');
   });
 
-  it('allow_message_editing and message_content_edit_limit_seconds', async () => {
+  it('allow_message_editing and message_content_edit_limit_seconds limit it', async () => {
     const realm = await newRealm({ message_content_edit_limit_seconds: 60 });
     const { owner } = realm.people;
     const id = await sendTo(realm, owner, realm.channels.general, 'hello');
@@ -169,7 +169,7 @@ describe('who may edit the content, and when', () => {
     expect((await fetched(realm, owner, id)).content).toBe('any time');
   });
 
-  it('nobody in an archived channel', async () => {
+  it('nobody may edit messages in an archived channel', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -179,7 +179,7 @@ describe('who may edit the content, and when', () => {
     expect(await update(realm, member, id, { topic: 'x' })).toMatchObject(refused);
   });
 
-  it('specification 4.1 rule 3: new content mentions whom its writer may mention', async () => {
+  it('specification 4.1 rule 3: new content needs the same permissions for mentions as a send', async () => {
     const realm = await newRealm({ can_mention_many_users_group: systemGroups.nobody.id });
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -217,7 +217,7 @@ describe('who may edit the content, and when', () => {
 });
 
 describe('two at once', () => {
-  it('prev_content_sha256: the second of two edits is refused with EXPECTATION_MISMATCH', async () => {
+  it('prev_content_sha256 refuses the second of two edits with EXPECTATION_MISMATCH', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -234,7 +234,7 @@ describe('two at once', () => {
     expect((await fetched(realm, member, id)).content).toBe(winner);
   });
 
-  it('without it, both happen, one after the other, and the log ends with what is stored', async () => {
+  it('without it both edits happen, one after the other, and the last event has what is stored', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['update_message'] });
@@ -254,7 +254,7 @@ describe('two at once', () => {
     expect(await historyOf(realm, member, id)).toHaveLength(9);
   });
 
-  it('a message that was edited very often is deleted with all its earlier texts', async () => {
+  it('the deletion of a message that was edited very often removes all its earlier texts', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, '0');
@@ -265,7 +265,7 @@ describe('two at once', () => {
     expect(await realm.outside.table.all('edit', edits)).toEqual([]);
   });
 
-  it('an edit against a deletion: the message stays gone', async () => {
+  it('an edit does not bring back a message that is deleted at the same time', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let round = 0; round < 5; round++) {
@@ -285,7 +285,7 @@ describe('two at once', () => {
 });
 
 describe('GET /messages/{message_id}/history', () => {
-  it('tells every version, the oldest first', async () => {
+  it('returns every version, the oldest first', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'one');
@@ -322,7 +322,7 @@ describe('GET /messages/{message_id}/history', () => {
     ]);
   });
 
-  it('tells texts that are kept with the message, apart from it, and by earlier releases apart only', async () => {
+  it('returns texts that are stored in the message, in items of their own, and by earlier releases', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, '0');
@@ -346,7 +346,7 @@ describe('GET /messages/{message_id}/history', () => {
     expect(await told()).toEqual([...texts, 'last']);
   });
 
-  it('compares so much that a reply stays in bounds, the newest versions first', async () => {
+  it('limits the diffs to what fits into a reply, and prefers the newest versions', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const long = (word: string): string => `${word} `.repeat(4_000).trim();
@@ -361,7 +361,7 @@ describe('GET /messages/{message_id}/history', () => {
     for (const { content_html_diff: diff = '' } of versions) expect(diff.length).toBeLessThan(20_000);
   });
 
-  it('is told with the message as far as it is short, and always what it said before its last edit', async () => {
+  it('is also returned with the message, without long texts except the one before the last edit', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'one');
@@ -396,7 +396,7 @@ describe('GET /messages/{message_id}/history', () => {
     expect(await history()).toBeUndefined();
   });
 
-  it('takes no read of its own in a fetch, and fits into the item whatever the texts are', async () => {
+  it('costs a fetch no further read, and fits into the item whatever the texts are', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'one');
@@ -413,7 +413,7 @@ describe('GET /messages/{message_id}/history', () => {
     expect(container.meter.roundTrips).toBe(before);
   });
 
-  it('of a message that nobody changed is one version', async () => {
+  it('returns one version of a message that was never changed', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'one');

@@ -35,7 +35,7 @@ describe('propagate_mode', () => {
     expect(await topicsOf(realm, [...before, ...after])).toEqual(['tea', 'tea', 'cake', 'cake']);
   });
 
-  it('everybody who loses sight of the messages is told of each that it is gone', async () => {
+  it('users who lose access to the messages get a deletion of each', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const open = await givenChannel(realm, {}, [member, admin]);
@@ -49,7 +49,7 @@ describe('propagate_mode', () => {
     expect(events.map(({ message_id }) => message_id).toSorted((a, b) => a - b)).toEqual(ids);
   });
 
-  it('two moves of one topic at once: no message is lost or counted twice', async () => {
+  it('two concurrent moves of one topic lose no message and count none twice', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member, admin]);
@@ -74,7 +74,7 @@ describe('propagate_mode', () => {
 });
 
 describe('notices of a move', () => {
-  it('the new topic is told unless the caller says no, the old one only where they say yes', async () => {
+  it('go to the new topic by default, and to the old one only on request', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -104,7 +104,7 @@ describe('notices of a move', () => {
     ]);
   });
 
-  it('who resolves a topic is named in it', async () => {
+  it('name the user who resolves a topic', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -120,7 +120,7 @@ describe('notices of a move', () => {
     expect(await storedTopic(realm, general, 'tea')).toMatchObject({ arrived: 4 });
   });
 
-  it('a private channel is not named to the readers of another', async () => {
+  it('do not name a private channel in another one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const open = await givenChannel(realm, {}, [member, admin]);
@@ -136,7 +136,7 @@ describe('notices of a move', () => {
     expect(await update(realm, admin, id, { topic: 'tea' })).toMatchObject(refused);
   });
 
-  it('the old topic is told later, once, and of a channel that became private meanwhile no more than that', async () => {
+  it('go to the old topic later, once, without the name of a channel that became private meanwhile', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const open = await givenChannel(realm, {}, [member, admin]);

@@ -19,8 +19,8 @@ import { firstOf, storedCount, storedMessage, storedTopic } from '../support/sto
 const say = (realm: TestRealm, as: Person, to: number, topic: string, content = 'x'): Promise<number> =>
   sendTo(realm, as, to, content, { topic });
 
-describe('PATCH /messages/{message_id}: another topic', () => {
-  it('one message moves, both topics are right, and it is told', async () => {
+describe('PATCH /messages/{message_id} with another topic', () => {
+  it('moves one message, updates both topics, and sends an event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -67,7 +67,7 @@ describe('PATCH /messages/{message_id}: another topic', () => {
     expect(message).not.toHaveProperty('last_edit_timestamp');
   });
 
-  it('the last message of a topic takes it along; the empty topic is no named one', async () => {
+  it('removes a topic with its last message, and does not count the empty topic as named', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -87,7 +87,7 @@ describe('PATCH /messages/{message_id}: another topic', () => {
     expect(await firstOf(realm, channelId)).toBe(id);
   });
 
-  it('another spelling is another name of the same topic', async () => {
+  it('takes another spelling as a new name of the same topic', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -101,7 +101,7 @@ describe('PATCH /messages/{message_id}: another topic', () => {
     expect(await move(realm, member, first, change)).toMatchObject(refused);
   });
 
-  it('content and topic at once are one event', async () => {
+  it('sends one event for content and topic together', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['update_message'] });
@@ -116,7 +116,7 @@ describe('PATCH /messages/{message_id}: another topic', () => {
     ]);
   });
 
-  it('the event has the flags of the message after the move: in another channel it is unread', async () => {
+  it('sends the flags after the move, which makes the message unread in another channel', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -128,7 +128,7 @@ describe('PATCH /messages/{message_id}: another topic', () => {
     expect((await client.poll()).map(({ flags }) => flags)).toEqual([['read', 'mentioned'], ['mentioned']]);
   });
 
-  it('who sent and who reacted take part in the new topic', async () => {
+  it('makes its sender and those who reacted participants of the new topic', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -141,8 +141,8 @@ describe('PATCH /messages/{message_id}: another topic', () => {
   });
 });
 
-describe('PATCH /messages/{message_id}: another channel', () => {
-  it('the message moves with its topic, and the channels are right', async () => {
+describe('PATCH /messages/{message_id} with another channel', () => {
+  it('moves the message with its topic, and updates the channels', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general, random } = realm.channels;
@@ -168,7 +168,7 @@ describe('PATCH /messages/{message_id}: another channel', () => {
     expect(conversationKey).toContain('pie');
   });
 
-  it('who may read it there hears that it moved, who may not hears that it is gone', async () => {
+  it('sends the move to users who may read it there, and a deletion to those who may not', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const open = await givenChannel(realm, {}, [member, admin]);
@@ -191,7 +191,7 @@ describe('PATCH /messages/{message_id}: another channel', () => {
     expect(await left?.poll()).toEqual([]);
   });
 
-  it('a message that a client did not hear of yet is not told where it left', async () => {
+  it('sends no event of a message to users who lost access before their client received it', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const open = await givenChannel(realm, {}, [member, admin]);
@@ -229,7 +229,7 @@ describe('specification 4.2: who may move messages', () => {
     ['another topic', { topic: 'cake' }, 'between_topics_group', 'can_move_messages_within_channel_group'],
     ['another channel', { stream_id: 0 }, 'between_channels_group', 'can_move_messages_out_of_channel_group'],
   ])(
-    '%s: a group of the organization, one of the channel, its administrators (4.2/can_move_messages_within_channel_group, 4.2/move-within-administrators, 4.2/move-within-organization, 4.2/can_move_messages_out_of_channel_group, 4.2/move-out-administrators, 4.2/move-out-organization)',
+    '%s: members of the group of the organization, of that of the channel, and its administrators may (4.2/can_move_messages_within_channel_group, 4.2/move-within-administrators, 4.2/move-within-organization, 4.2/can_move_messages_out_of_channel_group, 4.2/move-out-administrators, 4.2/move-out-organization)',
     async (_, given, own, group) => {
       const { realm, member, may, setGroup, other } = await prepared();
       const change = 'stream_id' in given ? { stream_id: other.channelId } : given;
@@ -251,7 +251,7 @@ describe('specification 4.2: who may move messages', () => {
     ['another topic', { topic: 'cake' }, 'can_move_messages_within_channel_group'],
     ['another channel', { stream_id: 0 }, 'can_move_messages_out_of_channel_group'],
   ])(
-    '%s: only those who can read the channel (4.2/move-within-content, 4.2/move-out-content)',
+    '%s: only users who can read the channel may (4.2/move-within-content, 4.2/move-out-content)',
     async (_, given, group) => {
       const { realm, member, admin, other } = await prepared();
       const groups = { [group]: systemGroups.everyone.id };
@@ -264,7 +264,7 @@ describe('specification 4.2: who may move messages', () => {
     },
   );
 
-  it('both at once need both permissions', async () => {
+  it('a change of channel and topic needs both permissions', async () => {
     const { member, may, setGroup, other, realm } = await prepared();
     await setGroup('can_move_messages_out_of_channel_group', systemGroups.members.id);
     expect(await may(member, { stream_id: other.channelId })).toBe(true);
@@ -273,7 +273,7 @@ describe('specification 4.2: who may move messages', () => {
     expect(await may(member, { stream_id: other.channelId, topic: 'cake' })).toBe(true);
   });
 
-  it('resolving a topic has a permission of its own, and is no move (4.2/can_resolve_topics_group)', async () => {
+  it('resolving a topic has its own permission, and is not a move (4.2/can_resolve_topics_group)', async () => {
     const { realm, member, admin, channelId, may, setGroup } = await prepared();
     expect(await may(member, { topic: '✔ tea' })).toBe(false);
     await setGroup('can_resolve_topics_group', systemGroups.members.id);
@@ -299,14 +299,14 @@ describe('specification 4.2: who may move messages', () => {
     );
   });
 
-  it('resolving a topic is for those whom the organization lets, too (4.2/resolve-organization)', async () => {
+  it('the organization gives the permission to resolve topics too (4.2/resolve-organization)', async () => {
     const { realm, member, may } = await prepared();
     await givenRealmSettings(realm, { can_resolve_topics_group: systemGroups.members.id });
     expect(await may(member, { topic: '✔ tea' })).toBe(true);
     expect(await may(member, { topic: 'cake' })).toBe(false);
   });
 
-  it('the target is one where the caller may post, and begin the topic, and that takes it', async () => {
+  it('the caller must be allowed to post in the target and to begin the topic, and its policy must allow it', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const source = await givenChannel(realm, {}, [member, admin]);
@@ -341,7 +341,7 @@ describe('specification 4.2: who may move messages', () => {
     expect(await move(realm, member, id, { topic: 'cake' })).toMatchObject(success);
   });
 
-  it('limits of time, which are not for moderators', async () => {
+  it('time limits apply, but not to moderators', async () => {
     const realm = await newRealm({
       move_messages_within_stream_limit_seconds: 100,
       move_messages_between_streams_limit_seconds: 1_000,
@@ -374,7 +374,7 @@ describe('specification 4.2: who may move messages', () => {
 });
 
 describe('two at once', () => {
-  it('two moves of one message: it ends where the log says, and is counted once', async () => {
+  it('two moves of one message leave it where the last event says, and count it once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -387,7 +387,7 @@ describe('two at once', () => {
     expect(await storedTopic(realm, channelId, topic ?? '')).toMatchObject({ maxId: id });
   });
 
-  it('a move out of a topic against a new message in it, and into one that begins', async () => {
+  it('a move keeps counts right beside a send to its old or new topic', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -424,7 +424,7 @@ describe('DESIGN 7', () => {
 
 describe('an edit whose reads all fail', () => {
   it.each(['change_one', 'change_all'])(
-    'is a fault of ours and changes nothing; no read fails unseen (%s)',
+    'is an internal error and changes nothing, without an unhandled rejection (%s)',
     async (propagate_mode) => {
       const realm = await newRealm();
       const { member } = realm.people;

@@ -53,7 +53,7 @@ const later = { propagate_mode: 'change_later' };
 const one = { propagate_mode: 'change_one' };
 
 describe('policies follow a topic that moves as a whole (wire facts 3.10)', () => {
-  it('to another name: each to its own clients, taken back in the old topic and given in the new one', async () => {
+  it("to another name, with events to each user's own clients for the old topic and the new one", async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const { general } = realm.channels;
@@ -81,7 +81,7 @@ describe('policies follow a topic that moves as a whole (wire facts 3.10)', () =
     expect(his?.map(({ type }) => type)).toEqual(['update_message', 'update_message']);
   });
 
-  it('whatever way its last message goes, but not with a part of it', async () => {
+  it('when its last message moves, in whatever way, but not when only a part moves', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -100,7 +100,7 @@ describe('policies follow a topic that moves as a whole (wire facts 3.10)', () =
     expect(await policyOf(realm, admin, random, '')).toBe(UNMUTED);
   });
 
-  it('a topic that is resolved, and taken up again', async () => {
+  it('when a topic is resolved and unresolved', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -124,7 +124,7 @@ describe('policies follow a topic that moves as a whole (wire facts 3.10)', () =
     ).toEqual(['update_message']);
   });
 
-  it('all that the mover can see is the whole topic', async () => {
+  it('when everything that the mover can see moves', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(
@@ -145,7 +145,7 @@ describe('policies follow a topic that moves as a whole (wire facts 3.10)', () =
   });
 });
 
-describe('policies where topics merge: what shows more is kept (wire facts 3.10)', () => {
+describe('policies where topics merge (wire facts 3.10)', () => {
   const cases = [INHERIT, MUTED, UNMUTED, FOLLOWED].flatMap((old) =>
     [INHERIT, MUTED, UNMUTED, FOLLOWED].map((target): [Visibility, Visibility] => [old, target]),
   );
@@ -156,7 +156,7 @@ describe('policies where topics merge: what shows more is kept (wire facts 3.10)
   it.each([
     ['has messages', true],
     ['has none', false],
-  ])('a target that %s', async (_, merges) => {
+  ])('become the more visible of both, if the target %s', async (_, merges) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -178,7 +178,7 @@ describe('policies where topics merge: what shows more is kept (wire facts 3.10)
 });
 
 describe('policies where a topic goes to another channel', () => {
-  it('who cannot read it there loses theirs and hears no more than that', async () => {
+  it('users who cannot read it there lose their policies, and get only events of that', async () => {
     const realm = await newRealm();
     const { owner, admin, member, guest } = realm.people;
     const { general } = realm.channels;
@@ -202,7 +202,7 @@ describe('policies where a topic goes to another channel', () => {
 });
 
 describe('what it costs to let policies follow', () => {
-  it('three round trips and as many write units for any number of people: the worker does the rest', async () => {
+  it('a move takes three round trips and the same write units for any number of users, since the worker does the rest', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -238,7 +238,7 @@ describe('what it costs to let policies follow', () => {
     ]);
   });
 
-  it('one message with the policy of its sender moves in three round trips, to any channel', async () => {
+  it('a move of one message with the policy of its sender takes three round trips, to any channel', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general, random } = realm.channels;
@@ -255,7 +255,7 @@ describe('what it costs to let policies follow', () => {
   });
 });
 
-describe('policies that follow later, and what happens meanwhile', () => {
+describe('policies that follow a topic later', () => {
   /** A topic that went to another channel, with the policies of these people still to follow. */
   const moved = async (from: string, to: string, people: readonly Person[], realm: TestRealm) => {
     const { general, random } = realm.channels;
@@ -269,7 +269,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     expect((await realm.call(setVisibility, as, set)).status).toBe(200);
   };
 
-  it('what somebody chooses for either topic after the move is theirs, and stays', async () => {
+  it('keep what a user chooses for either topic after the move', async () => {
     const realm = await newRealm();
     const { admin, member, moderator } = realm.people;
     const { general, random } = await moved('tea', 'cake', [admin, member, moderator], realm);
@@ -283,7 +283,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     expect(await policyOf(realm, moderator, random, 'cake')).toBe(FOLLOWED);
   });
 
-  it('they follow a topic that moves on, and one that comes back, in the order of the moves', async () => {
+  it('follow a topic that moves again or moves back, in the order of the moves', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const { id, general, random } = await moved('tea', 'cake', [admin, member], realm);
@@ -302,7 +302,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     }
   });
 
-  it('a topic that begins again under the old name takes none of them when it moves', async () => {
+  it('do not follow a new topic of the old name when that moves', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const { general, random } = await moved('tea', 'cake', [admin], realm);
@@ -313,7 +313,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     expect(await policyOf(realm, admin, general, 'soup')).toBe(INHERIT);
   });
 
-  it('a worker that ends in the middle is followed by one that goes on', async () => {
+  it('are completed by the next worker if one ends halfway', async () => {
     const realm = await newRealm();
     const people = await Promise.all(Array.from({ length: 30 }, () => givenUser(realm)));
     const { random } = await moved('tea', 'cake', people, realm);
@@ -326,7 +326,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     expect(policies).toEqual([MUTED, ...Array.from({ length: 29 }, () => FOLLOWED)]);
   });
 
-  it('one that fails holds up the later moves of its topics, and no others', async () => {
+  it('wait behind a failed job of the same topics, and behind no other', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const { id, random } = await moved('tea', 'cake', [admin], realm);
@@ -352,7 +352,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     expect(await policies()).toEqual([INHERIT, FOLLOWED, FOLLOWED]);
   });
 
-  it('they follow in an organization that was deactivated meanwhile, for when it comes back', async () => {
+  it('follow in an organization that was deactivated meanwhile, which may be reactivated', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { random } = await moved('tea', 'cake', [admin], realm);
@@ -361,7 +361,7 @@ describe('policies that follow later, and what happens meanwhile', () => {
     expect(await policyOf(realm, admin, random, 'cake')).toBe(FOLLOWED);
   });
 
-  it('whoever may not read the channel any more when they would follow only loses theirs', async () => {
+  it('are only removed for users who can no longer read the channel by then', async () => {
     const realm = await newRealm();
     const person = await givenUser(realm);
     const { general, random } = await moved('tea', 'cake', [person], realm);
@@ -372,8 +372,8 @@ describe('policies that follow later, and what happens meanwhile', () => {
   });
 });
 
-describe('policies and what happens meanwhile', () => {
-  it('of a topic with more messages than one transaction takes they follow as of a whole', async () => {
+describe('policies and concurrent requests', () => {
+  it('policies of a topic with more messages than one transaction takes follow once', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -389,7 +389,7 @@ describe('policies and what happens meanwhile', () => {
     expect(await storedTopic(realm, general, 'pie')).toMatchObject({ maxId: ids[24] });
   });
 
-  it('a policy that is set at this very moment is in one of the topics, from both sides the same', async () => {
+  it('a policy that is set during the move belongs to one of the topics, in both lists alike', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;

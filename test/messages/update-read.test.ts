@@ -16,8 +16,8 @@ async function unread(
   return found.filter((id) => among.includes(id));
 }
 
-describe('what was read stays read when messages move', () => {
-  it('a renamed topic keeps what is read and unread', async () => {
+describe('the read state of messages that move', () => {
+  it('stays the same when a topic is renamed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -52,7 +52,7 @@ describe('what was read stays read when messages move', () => {
     expect(first[0]).toBe(ids[0]);
   });
 
-  it('an unread message stays unread in another topic when the read state of the first is compacted', async () => {
+  it('keeps an unread message unread in another topic when the read state of the first topic is compacted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -72,8 +72,8 @@ describe('what was read stays read when messages move', () => {
   });
 });
 
-describe('what moves to another channel is read or unread by what was read there', () => {
-  it('a message that moved there keeps its state when it moves within that channel', async () => {
+describe('the read state of messages that move to another channel', () => {
+  it('depends on the floor of that channel, and stays the same when they move within it', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;

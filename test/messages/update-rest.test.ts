@@ -38,7 +38,7 @@ const sorted = (ids: readonly number[]): number[] => ids.toSorted((a, b) => a - 
 
 describe('DESIGN 7: moving more messages than one transaction takes', () => {
   it.each([false, true])(
-    'to another channel: %s: three round trips, cold and warm, and then all of them are there',
+    '%s to another channel takes three round trips, cold and warm, and then all of them are there',
     async (leaves) => {
       const realm = await newRealm();
       const { member, moderator } = realm.people;
@@ -88,7 +88,7 @@ describe('DESIGN 7: moving more messages than one transaction takes', () => {
   it.each([
     ['turned away', false],
     ['done, but not heard of', true],
-  ])('leaves no mark on its topics where the end of it is %s at first', async (_, isDone) => {
+  ])('leaves no mark on its topics if its last step is %s at first', async (_, isDone) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -112,7 +112,7 @@ describe('DESIGN 7: moving more messages than one transaction takes', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('with a limit of time too, which the oldest message is held to', async () => {
+  it('applies the time limit to the oldest message', async () => {
     const realm = await newRealm({ move_messages_within_stream_limit_seconds: 1_000 });
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -140,7 +140,7 @@ describe('DESIGN 7: moving more messages than one transaction takes', () => {
 });
 
 describe('the messages that follow', () => {
-  it('are those that were there, that the mover may read, and of change_later those after the message', async () => {
+  it('are those that existed, that the mover may read, and for change_later those after the message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
@@ -162,7 +162,7 @@ describe('the messages that follow', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('are told of once the last of them is there, by their number, in the old topic and the new one', async () => {
+  it('cause one notice with their number in the old and the new topic, once all have moved', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -188,7 +188,7 @@ describe('the messages that follow', () => {
     expect(await told(ids[5] as number, resolve)).toEqual([`${who} has marked this topic as unresolved.`]);
   });
 
-  it('only another spelling of the topic', async () => {
+  it('also follow if only the spelling of the topic changes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -200,7 +200,7 @@ describe('the messages that follow', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('stay where the channel takes no named topics since, and all that went before are gone', async () => {
+  it('stay if the channel takes no named topics any more and those that moved before were deleted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -221,9 +221,9 @@ describe('the messages that follow', () => {
   });
 });
 
-describe('whatever becomes of the worker', () => {
+describe('the worker that moves the rest', () => {
   it.each([1, 2, 3, 4, 5, 6, 7])(
-    'one that ends with its transaction %i leaves whole steps, and the next goes on',
+    'leaves whole steps if it ends with its transaction %i, and the next one continues',
     async (nth) => {
       const realm = await newRealm();
       const { member, admin } = realm.people;
@@ -254,7 +254,7 @@ describe('whatever becomes of the worker', () => {
     },
   );
 
-  it('one that has no time left stops, and leaves the rest to another', async () => {
+  it('stops when it has no time left, and leaves the rest to another', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -277,7 +277,7 @@ describe('whatever becomes of the worker', () => {
     expect(await storedTopic(realm, general, 'tea')).toBeUndefined();
   });
 
-  it('several at once, for messages that come twice and late, move and tell once', async () => {
+  it('moves and notifies once if several run at once, for queue messages that come twice and late', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -299,7 +299,7 @@ describe('whatever becomes of the worker', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('one that was overtaken in the middle of a step moves nothing more', async () => {
+  it('moves nothing more if another one took over during a step', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -318,7 +318,7 @@ describe('whatever becomes of the worker', () => {
   });
 });
 
-describe('moves one after the other, before the worker comes', () => {
+describe('further moves before the worker runs', () => {
   const given = async () => {
     const realm = await newRealm();
     const { member } = realm.people;
@@ -336,16 +336,19 @@ describe('moves one after the other, before the worker comes', () => {
     ['one back', 22, { topic: 'tea' }, 'tea', 'cake'],
     ['one on', 22, { topic: 'pie' }, 'pie', 'cake'],
     ['one that went', 3, { topic: 'pie' }, 'pie', 'cake'],
-  ] as const)('%s: as if each were done at once', async (_, nth, change, there, others) => {
-    const { realm, ids } = await given();
-    const { admin } = realm.people;
-    expect(await move(realm, admin, ids[nth] as number, change)).toMatchObject(success);
-    await workedOff(realm);
-    expect(await topicsOf(realm, ids)).toEqual(ids.map((_, i) => (i === nth ? there : others)));
-    expect(await audit(realm)).toEqual([]);
-  });
+  ] as const)(
+    '%s: have the same result as if each had been completed at once',
+    async (_, nth, change, there, others) => {
+      const { realm, ids } = await given();
+      const { admin } = realm.people;
+      expect(await move(realm, admin, ids[nth] as number, change)).toMatchObject(success);
+      await workedOff(realm);
+      expect(await topicsOf(realm, ids)).toEqual(ids.map((_, i) => (i === nth ? there : others)));
+      expect(await audit(realm)).toEqual([]);
+    },
+  );
 
-  it('to where they are on their way is no move', async () => {
+  it('are refused if they name the target of the move under way', async () => {
     const { realm, ids } = await given();
     const { admin } = realm.people;
     for (const id of [ids[3], ids[22]] as number[])
@@ -354,7 +357,7 @@ describe('moves one after the other, before the worker comes', () => {
     expect(new Set(await topicsOf(realm, ids))).toEqual(new Set(['cake']));
   });
 
-  it('other messages to the topic that they leave', async () => {
+  it('may bring other messages to the topic that the rest is leaving', async () => {
     const { realm, ids } = await given();
     const { admin } = realm.people;
     const { general } = realm.channels;
@@ -364,7 +367,7 @@ describe('moves one after the other, before the worker comes', () => {
     expect(await topicsOf(realm, [other, ...ids.slice(19, 21)])).toEqual(['tea', 'cake', 'cake']);
   });
 
-  it('where the first one was given up, the topics are as they are', async () => {
+  it('find the topics as they are if the first move was given up', async () => {
     const { realm, ids } = await given();
     const { admin } = realm.people;
     const { general } = realm.channels;

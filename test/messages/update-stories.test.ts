@@ -19,7 +19,7 @@ const STEPS = Number(MOVES_STEPS);
 const TOPICS = ['tea', 'cake', 'Tea', ''] as const;
 
 it.each(SEEDS)(
-  'moves come out as if each were done at once (story %i)',
+  'moves have the same result as if each had been completed at once (story %i)',
   async (seed) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;

@@ -24,7 +24,7 @@ const onlyNewest = (first: number, allowed: number, total: number) => ({
 });
 
 describe('MOVE_MESSAGES_TIME_LIMIT_EXCEEDED (specification 4.2: who may move messages)', () => {
-  it('tells how many of a whole topic are young enough, and moves none', async () => {
+  it('says how many messages of the topic are within the limit, and moves none', async () => {
     const realm = await newRealm({ move_messages_within_stream_limit_seconds: 7 * 86_400 });
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -46,7 +46,7 @@ describe('MOVE_MESSAGES_TIME_LIMIT_EXCEEDED (specification 4.2: who may move mes
     expect(await move(realm, member, asked, { topic: 'pie', ...all })).toMatchObject(success);
   });
 
-  it('the stricter of both limits counts where the channel changes too; moderators and resolving have none', async () => {
+  it('applies the stricter of both limits if the channel changes too, and none to moderators and resolving', async () => {
     const realm = await newRealm({
       move_messages_within_stream_limit_seconds: 30 * 86_400,
       move_messages_between_streams_limit_seconds: 86_400,
@@ -92,7 +92,7 @@ describe('MOVE_MESSAGES_TIME_LIMIT_EXCEEDED (specification 4.2: who may move mes
     expect((await storedMessage(realm, readable)).topic).toBe('tea');
   });
 
-  it('finds the first one in a topic of many pages without reading the messages', async () => {
+  it('finds the first message within the limit in a topic of many pages without reading all messages', async () => {
     const realm = await newRealm({ move_messages_within_stream_limit_seconds: 86_400 });
     const { member } = realm.people;
     const { general } = realm.channels;

@@ -50,7 +50,7 @@ const frozen = (realm: TestRealm): TestRealm => {
 
 describe('DESIGN 7: moving several messages', () => {
   it.each([false, true])(
-    'two, five or twenty, to another channel: %s: three round trips, cold and warm',
+    'two, five or twenty messages to another channel, %s, take three round trips, cold and warm',
     async (leaves) => {
       const realm = await newRealm();
       const { member, moderator } = realm.people;
@@ -89,7 +89,7 @@ describe('DESIGN 7: moving several messages', () => {
     },
   );
 
-  it('the most that one step moves to another channel is one transaction of at most a hundred writes', async () => {
+  it('the largest step to another channel is one transaction of at most a hundred writes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { people, source, target } = await givenTwoChannels(realm, 18);
@@ -130,7 +130,7 @@ describe('DESIGN 7: moving several messages', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('change_later takes three too, and what was there before stays', async () => {
+  it('change_later takes three too, and leaves earlier messages where they were', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general, random } = realm.channels;
@@ -148,8 +148,8 @@ describe('DESIGN 7: moving several messages', () => {
   });
 });
 
-describe('messages that move by what their index tells of them', () => {
-  it('remember where they were and what was changed of them before, and get no content but their own', async () => {
+describe('messages that move by the attributes in their index', () => {
+  it('keep their history, and only the message of the request gets the new content', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -175,7 +175,7 @@ describe('messages that move by what their index tells of them', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('no more than a hundred changes are remembered of them', async () => {
+  it('keep a history of at most a hundred changes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -201,7 +201,7 @@ describe('messages that move by what their index tells of them', () => {
     ['somebody reacts to one of them', 'react'],
     ['another one is sent to their topic', 'send'],
     ['one is sent to the other topic', 'join'],
-  ])('%s just before they move: nothing is lost', async (_, what) => {
+  ])('lose nothing if, just before they move, %s', async (_, what) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -226,7 +226,7 @@ describe('messages that move by what their index tells of them', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('where only the spelling changes, one that goes elsewhere just before stays there', async () => {
+  it('stay in another channel to which they just moved, if only the spelling changes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -239,7 +239,7 @@ describe('messages that move by what their index tells of them', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('where only the spelling changes, a spelling that was just changed is the one that is stored', async () => {
+  it('get the spelling of the last request, if only the spelling changes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -253,7 +253,7 @@ describe('messages that move by what their index tells of them', () => {
     ]);
   });
 
-  it('an index that lags neither hides a message that arrived nor brings one along that left', async () => {
+  it('include one that just arrived and leave out one that just left, even if the index lags', async () => {
     const realm = await newRealm({ can_move_messages_between_topics_group: systemGroups.members.id });
     const { member, admin, guest } = realm.people;
     const { general } = realm.channels;
@@ -277,7 +277,7 @@ describe('messages that move by what their index tells of them', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('a reply that is lost is not noticed, and a function that ends before its commit has moved none', async () => {
+  it('move in spite of a lost reply, and not at all if the function ends before its commit', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -317,8 +317,8 @@ describe('messages that move by what their index tells of them', () => {
   });
 });
 
-describe('people who reacted to messages that moved', () => {
-  it('come along a moment later, all of them, once, wherever the messages are by then', async () => {
+describe('participation of users who reacted to messages that moved', () => {
+  it('follows a moment later, for each user once, wherever the messages are by then', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member, admin]);
@@ -347,7 +347,7 @@ describe('people who reacted to messages that moved', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('not into the topic that their message leaves at this very moment', async () => {
+  it('does not follow into a topic that the message is just leaving', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -361,7 +361,7 @@ describe('people who reacted to messages that moved', () => {
     expect(await storedTopic(realm, general, 'pie')).toMatchObject({ participants: 2 });
   });
 
-  it('also if they are more than one transaction takes, whether their message goes alone or with many', async () => {
+  it('follows also for more users than one transaction takes, whether one message moves or many', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;

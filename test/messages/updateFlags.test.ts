@@ -25,7 +25,7 @@ const unreadIds = (realm: TestRealm, as: Person): Promise<number[]> =>
   idsIn(realm, as, { narrow: [['is', 'unread']], num_before: 1_000 });
 
 describe('POST /messages/flags: read', () => {
-  it('marks as read and as unread again, and tells the own clients', async () => {
+  it("marks as read and as unread again, and sends events to the caller's clients", async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { general } = realm.channels;
@@ -61,7 +61,7 @@ describe('POST /messages/flags: read', () => {
     ]);
   });
 
-  it('tells of all messages that were asked for, and the other clients only of what changed', async () => {
+  it('returns all ids of the request, and sends other clients only those that changed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const [a, b, c] = await sentMany(realm, member, { to: realm.channels.general }, 3);
@@ -85,7 +85,7 @@ describe('POST /messages/flags: read', () => {
     expect(await unreadIds(realm, admin)).toEqual(ids);
   });
 
-  it('tells each client the empty topic in its own words, and nobody else anything', async () => {
+  it('names the empty topic as each client understands it, and sends no other user an event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general, topic: '' });
@@ -99,7 +99,7 @@ describe('POST /messages/flags: read', () => {
     expect(await stranger.poll()).toEqual([]);
   });
 
-  it("the sender's own, which was read from the beginning, can become unread", async () => {
+  it("can mark the caller's own message as unread, which was read from the beginning", async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general }, 'x', { read_by_sender: true });
@@ -109,7 +109,7 @@ describe('POST /messages/flags: read', () => {
     expect(await flagsFor(realm, member, id)).toEqual(['read']);
   });
 
-  it('what did not come to the caller stays as it is', async () => {
+  it('leaves messages that the caller never received as they are', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [member]);
@@ -140,7 +140,7 @@ describe('POST /messages/flags: read', () => {
     expect(await unreadIds(realm, admin)).toEqual([]);
   });
 
-  it('what cannot be seen or does not exist is refused in the same words, and changes nothing', async () => {
+  it('refuses hidden and missing messages in the same words, and changes nothing', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const seen = await sent(realm, member, { to: realm.channels.general });
@@ -163,7 +163,7 @@ describe('POST /messages/flags: read', () => {
 });
 
 describe('POST /messages/flags: starred', () => {
-  it('stars what can be read, whether it came to the caller or not, and takes stars away', async () => {
+  it('stars any message that the caller may read, received or not, and removes stars', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -198,13 +198,13 @@ describe('POST /messages/flags: bad input', () => {
     [{ op: 'add', flag: 'read' }, 'REQUEST_VARIABLE_MISSING'],
     [{ op: 'add', messages: [1] }, 'REQUEST_VARIABLE_MISSING'],
     [{ flag: 'read', messages: [1] }, 'REQUEST_VARIABLE_MISSING'],
-  ])('%j', async (parameters, code) => {
+  ])('%j is refused', async (parameters, code) => {
     const realm = await newRealm();
     const { status, body } = await realm.call(updateFlags, realm.people.member, parameters);
     expect([status, body.code]).toEqual([400, code]);
   });
 
-  it('too many messages; none', async () => {
+  it('too many messages and an empty list are refused', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const many = Array.from({ length: 5_001 }, (_, i) => i + 1);
@@ -217,7 +217,7 @@ describe('POST /messages/flags: bad input', () => {
 });
 
 describe('POST /messages/flags: many at once', () => {
-  it('of more conversations than one transaction takes', async () => {
+  it('may be of more conversations than one transaction takes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -234,7 +234,7 @@ describe('POST /messages/flags: many at once', () => {
     expect(await idsIn(realm, admin, { narrow: [['is', 'starred']], num_before: 1_000 })).toEqual(marked);
   });
 
-  it('of one conversation, again and again: its read state stays small', async () => {
+  it('keep the read state of one conversation small, when marked again and again', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -254,7 +254,7 @@ describe('POST /messages/flags: many at once', () => {
     expect(await unreadIds(realm, admin)).toEqual([ids[3], ...left]);
   });
 
-  it('fresh messages are never put under a floor', async () => {
+  it('never raise a floor above fresh messages', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -268,7 +268,7 @@ describe('POST /messages/flags: many at once', () => {
 });
 
 describe('POST /messages/flags: two devices at once', () => {
-  it('never undo each other', async () => {
+  it('never undo the changes of the other', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await sentMany(realm, member, { to: realm.channels.general }, 24);
@@ -283,7 +283,7 @@ describe('POST /messages/flags: two devices at once', () => {
     expect(await idsIn(realm, admin, { narrow: [['is', 'starred']] })).toEqual(ids);
   });
 
-  it('end with what the log tells last', async () => {
+  it('leave what the last event says', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general });
@@ -300,7 +300,7 @@ describe('POST /messages/flags: two devices at once', () => {
     }
   });
 
-  it('while the read state is made small', async () => {
+  it('lose nothing while the read state is compacted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await givenMessages(realm, member, realm.channels.general, () => 'long', 800);
@@ -319,7 +319,7 @@ describe('POST /messages/flags: two devices at once', () => {
 });
 
 describe('POST /messages/flags: cost', () => {
-  it('three round trips cold, two warm, few write units, however long the history is', async () => {
+  it('takes three round trips cold, two warm, and few write units, however long the history is', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
