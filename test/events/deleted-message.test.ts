@@ -36,7 +36,7 @@ describe('a message that was deleted before a client heard of it', () => {
   it.each([
     ['in a channel', false],
     ['to people', true],
-  ])('%s is told with all that happened to it', async (_, isDirect) => {
+  ])('%s is sent with everything that happened to it', async (_, isDirect) => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member, { ...TYPES, apply_markdown: true });
@@ -64,7 +64,7 @@ describe('a message that was deleted before a client heard of it', () => {
   });
 
   it.each([1, 2, 3])(
-    'is told once and in order where polls come in between, the first one after %d things',
+    'is sent once and in order if polls come in between, the first one after %d changes',
     async (first) => {
       const realm = await newRealm();
       const { admin, member } = realm.people;
@@ -87,7 +87,7 @@ describe('a message that was deleted before a client heard of it', () => {
     },
   );
 
-  it('is told with all of it where much else happened in between', async () => {
+  it('is sent with all its changes if much else happened in between', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member, TYPES);
@@ -117,7 +117,7 @@ describe('a message that was deleted before a client heard of it', () => {
     }
   });
 
-  it('is shown nowhere else', async () => {
+  it('appears nowhere else', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const id = await sendTo(realm, admin, realm.channels.general, 'gone for good');
@@ -131,7 +131,7 @@ describe('a message that was deleted before a client heard of it', () => {
     expect((await exported(realm, 'full_without_consent')).text).not.toContain('gone for good');
   });
 
-  it('is kept only while a queue may be behind it', async () => {
+  it('is kept only while a queue may still need it', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const stored = (seq: number) => realm.outside.table.get('slot', { realm: realm.realm, seq });

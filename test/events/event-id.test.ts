@@ -30,7 +30,7 @@ describe('the id of an event', () => {
     }
   });
 
-  it('leads to the number of the log, which is the id of the message', async () => {
+  it('contains the number in the log, which is the id of the message', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
     const id = await sendTo(realm, realm.people.admin, realm.channels.general, 'hello');
@@ -39,7 +39,7 @@ describe('the id of an event', () => {
     expect(numberOf(event.id)).toBe(id);
   });
 
-  it('of a heartbeat acknowledges what was before it, and nothing behind it', async () => {
+  it('of a heartbeat acknowledges the events before it, and none after it', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
@@ -55,7 +55,7 @@ describe('the id of an event', () => {
 });
 
 describe('a log so quiet that a client has had 999 heartbeats', () => {
-  it('goes on by one number, once for all who wait', async () => {
+  it('uses one more number, once for all waiting clients', async () => {
     const realm = await newRealm();
     const { guest, member } = realm.people;
     const clients = [await givenClient(realm, member), await givenClient(realm, guest)] as const;
@@ -69,7 +69,7 @@ describe('a log so quiet that a client has had 999 heartbeats', () => {
     expect(await lastNumber(realm)).toBe(end + 1);
   });
 
-  it('tells what was written in the meantime instead', async () => {
+  it('gives clients the events that were written meanwhile instead', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
@@ -86,7 +86,7 @@ describe('a log so quiet that a client has had 999 heartbeats', () => {
     expect(said(await client.poll({ dont_block: false }, through))).toEqual(['just in time']);
   });
 
-  it('asks clients to retry while its new end cannot be seen, and loses nothing', async () => {
+  it('makes clients retry while its new end is not visible, and loses nothing', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);

@@ -57,7 +57,7 @@ describe('GET /events', () => {
     expect(said(await client.poll({ last_event_id: eventIdOf(id) }))).toEqual([]);
   });
 
-  it('stops at a full reply and goes on with the next poll', async () => {
+  it('ends a reply when it is full, and continues with the next poll', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
     const long = 'x'.repeat(9_000);
@@ -75,7 +75,7 @@ describe('GET /events', () => {
 });
 
 describe('a poll that does not block', () => {
-  it('acknowledges what was not for the client, so that it is not read again and again', async () => {
+  it('acknowledges events that the client does not get, so that they are not read again', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
     const numbers = await allocate(realm.log, 250);
@@ -86,7 +86,7 @@ describe('a poll that does not block', () => {
 });
 
 describe('bots', () => {
-  it('have queues as people have', async () => {
+  it('have queues like users', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const bot = await givenBot(realm, member);

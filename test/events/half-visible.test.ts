@@ -24,7 +24,7 @@ async function scene() {
 }
 
 describe('while only a part of a transaction can be seen', () => {
-  it('a new subscriber gets every message sent after they were let in', async () => {
+  it('a new subscriber gets every message that was sent after they were subscribed', async () => {
     const { realm, admin, member, channelId, name, client, half } = await scene();
     await realm.call(subscribe, member, { subscriptions: [{ name }] });
     await sendTo(realm, admin, channelId, 'welcome');
@@ -41,7 +41,7 @@ describe('while only a part of a transaction can be seen', () => {
     expect(time.passed()).toBeGreaterThan(0);
   });
 
-  it('a registration waits, so that its state has what its events do not tell', async () => {
+  it('a registration waits, so that its state has everything that its events do not have', async () => {
     const { realm, member, channelId, name, half } = await scene();
     await realm.call(subscribe, member, { subscriptions: [{ name }] });
     const types = { event_types: ['subscription'], include_subscribers: true };

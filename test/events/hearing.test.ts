@@ -8,8 +8,8 @@ import { givenChangedUser, givenChannel, givenUser } from '../support/given.ts';
 import { eventFor } from '../support/log-entries.ts';
 import { newRealm } from '../support/realm.ts';
 
-describe('who hears a message', () => {
-  it('only the people of a direct one', async () => {
+describe('who gets a message', () => {
+  it('only participants get a direct one', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const [addressed, sender, other] = await Promise.all(
@@ -26,7 +26,7 @@ describe('who hears a message', () => {
     expect(await other?.poll()).toEqual([]);
   });
 
-  it('subscribers from their subscription on, and no longer than it lasts', async () => {
+  it('subscribers get it from the start to the end of their subscription', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [admin]);
@@ -44,7 +44,7 @@ describe('who hears a message', () => {
     expect(said(await client.poll())).toEqual(['again']);
   });
 
-  it('whoever asked for all public channels, but not of private ones, and no guests', async () => {
+  it('clients with all_public_streams get it from public channels, but not private ones, and never for guests', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const open = await givenChannel(realm, {}, [admin]);
@@ -60,7 +60,7 @@ describe('who hears a message', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('always the queue that it was sent from, with the local id, which no other queue gets (4.1/echo)', async () => {
+  it('the queue that it was sent from always gets it, with the local id, which no other queue gets (4.1/echo)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -84,7 +84,7 @@ describe('who hears a message', () => {
 });
 
 describe('flags of a message', () => {
-  it('tell that the reader is mentioned, by name or by a wildcard', async () => {
+  it('say that the reader is mentioned, by name or by a wildcard', async () => {
     const realm = await newRealm();
     const { admin, member, moderator } = realm.people;
     const { general } = realm.channels;
@@ -111,7 +111,7 @@ describe('flags of a message', () => {
 });
 
 describe('what a queue filters', () => {
-  it('types of events, of which unknown ones never come', async () => {
+  it('events are filtered by their types, and unknown types never come', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { event_types: ['chess', 'message'] });
     await givenUser(realm);
@@ -136,7 +136,7 @@ describe('what a queue filters', () => {
       ],
       [],
     ],
-  ])('messages: %s', async (_, narrow, heard) => {
+  ])('messages are filtered by the narrow: %s', async (_, narrow, heard) => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const given = JSON.parse(JSON.stringify(narrow).replace('"ID"', String(realm.channels.general)));
@@ -147,7 +147,7 @@ describe('what a queue filters', () => {
     expect(said(await client.poll())).toEqual(heard);
   });
 
-  it('but it gets other events for any narrow', async () => {
+  it('events other than messages are not filtered by the narrow', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { narrow: [['channel', 'nowhere']] });
     await givenUser(realm);
@@ -185,7 +185,7 @@ describe('events with an audience', () => {
     expect(heard).toEqual([['administrators', 'members'], ['members'], ['the guest']]);
   });
 
-  it('about a message reach those who may read that message', async () => {
+  it('about a message reach users who may read that message', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
@@ -209,7 +209,7 @@ describe('events with an audience', () => {
     expect((await client.poll()).map(({ message_id }) => message_id)).toEqual([late]);
   });
 
-  it('are told as the client understands them', async () => {
+  it('have the form that the client understands', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { client_capabilities: {} });
     const { general } = realm.channels;

@@ -22,7 +22,7 @@ async function begin(handler: HoldingHandler, event: object): Promise<[Held, Wea
   return [answered, new WeakRef(event)];
 }
 
-it('a poll that is held keeps nothing of its request', async () => {
+it('a poll that waits does not keep its request in memory', async () => {
   const realm = await newRealm();
   const { member } = realm.people;
   const { queueId, last } = await givenClient(realm, member, { event_types: ['message'] });

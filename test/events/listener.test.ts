@@ -53,7 +53,7 @@ describe('a client that waits at the listener', () => {
     await waiting(listener.room, 0);
   });
 
-  it('gets the replies that the function gives, and its headers', async () => {
+  it('gets the same replies and headers as from the function', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { member } = realm.people;
@@ -75,7 +75,7 @@ describe('a client that waits at the listener', () => {
     });
   });
 
-  it('gives up its place when it hangs up', async () => {
+  it('frees its place when it disconnects', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const client = await givenWaitingClient(realm, listener, realm.people.member);
@@ -134,7 +134,7 @@ describe('a client that waits at the listener', () => {
     expect(JSON.stringify(reply.body)).not.toContain('secret');
   });
 
-  it('hears at once that its key is replaced, although nothing else happens', async () => {
+  it('learns at once that its key was replaced, even if nothing else happens', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { member } = realm.people;
@@ -144,7 +144,7 @@ describe('a client that waits at the listener', () => {
     expect(await asked.reply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
   });
 
-  it('is not delayed by one that reads nothing of its replies', async () => {
+  it('is not delayed by a client that does not read its replies', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { admin, member } = realm.people;
@@ -202,7 +202,7 @@ describe('a client that waits at the listener', () => {
     await expect(clients[0]?.listen().reply).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('waits on while the store has no room for looks', async () => {
+  it('goes on waiting while the store is throttled', async () => {
     const realm = await newRealm();
     let refused = 0;
     const listener = await givenListener(realm, {
@@ -244,7 +244,7 @@ describe('two environments', () => {
 });
 
 describe('two organizations in one environment', () => {
-  it('are followed each for itself', async () => {
+  it('are each followed separately', async () => {
     const [realm, second] = [await newRealm(), await newRealm()];
     const listener = await givenListener(realm);
     const client = await givenWaitingClient(realm, listener, realm.people.member);
@@ -258,8 +258,8 @@ describe('two organizations in one environment', () => {
   });
 });
 
-describe('what a wake-up costs', { tags: 'units' }, () => {
-  it('one probe for all who wait, and one reading of the log', async () => {
+describe('a wake-up', { tags: 'units' }, () => {
+  it('costs one probe for all waiting clients, and one read of the log', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { member, admin, owner } = realm.people;
@@ -285,8 +285,8 @@ describe('what a wake-up costs', { tags: 'units' }, () => {
   });
 });
 
-describe('a crowd that hears a message', { tags: 'units' }, () => {
-  it('reads what decides sight once for each person, and each queue once', { timeout: 60_000 }, async () => {
+describe('a message for many clients', { tags: 'units' }, () => {
+  it('reads permissions once for each user, and each queue once', { timeout: 60_000 }, async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { member, admin, owner, guest } = realm.people;
@@ -309,8 +309,8 @@ describe('a crowd that hears a message', { tags: 'units' }, () => {
   });
 });
 
-describe('what waiting costs', { tags: 'units' }, () => {
-  it('nothing for each poll: after its claim only looks, and one reading of notes in a turn', async () => {
+describe('waiting', { tags: 'units' }, () => {
+  it('costs nothing for each poll after its claim but the shared probes, and one read of the claims in each turn', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const { member, admin, owner } = realm.people;
@@ -335,8 +335,8 @@ describe('what waiting costs', { tags: 'units' }, () => {
   });
 });
 
-describe('a crowd that came at once', () => {
-  it('claims its queues a few at a time, and hears meanwhile', async () => {
+describe('many clients that connect at once', () => {
+  it('claim their queues a few at a time, and get events meanwhile', async () => {
     const realm = await newRealm();
     const gate = Promise.withResolvers<void>();
     const seen = { now: 0, most: 0, all: 0 };
@@ -369,7 +369,7 @@ describe('a crowd that came at once', () => {
     expect(seen).toMatchObject({ most: 8, all: 8 });
   });
 
-  it('claims again after a passing error, and ends a poll whose claim has a fault', async () => {
+  it('claim again after a transient error, and end with an error if the claim has a fault', async () => {
     const realm = await newRealm();
     const problems = [fault('TimeoutError'), new Error('nobody expected this')];
     const listener = await givenListener(realm, {
@@ -392,9 +392,9 @@ describe('a crowd that came at once', () => {
   });
 });
 
-describe('the store that fails for a moment', () => {
+describe('a transient failure of the store', () => {
   it.each(['TimeoutError', 'ECONNRESET', 'ThrottlingException'])(
-    'answers a poll with a time to retry after a %s in its first reads, and the poll can be made again',
+    'answers a poll with a time to retry after a %s in its first reads, and the poll can be repeated',
     async (problem) => {
       const realm = await newRealm();
       const client = await givenClient(realm, realm.people.member);
@@ -429,7 +429,7 @@ describe('the store that fails for a moment', () => {
   );
 });
 
-describe('the door of the listener', () => {
+describe('the HTTP server of the listener', () => {
   it('answers other methods and paths in the envelope', async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
@@ -448,7 +448,7 @@ describe('the door of the listener', () => {
     expect(listener.container.meter.calls).toHaveLength(0);
   });
 
-  it('lets nobody in without the proof of CloudFront, where the stack set one', async () => {
+  it('refuses requests without the secret of CloudFront, if the stack set one', async () => {
     const realm = await newRealm();
     const secret = 'a secret of the deployment';
     const environment = { ...realm.container().outside.environment, [proof.variable]: secret };
@@ -483,7 +483,7 @@ describe('the door of the listener', () => {
       `DELETE /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\nConnection: close\r\n\r\n${'x'.repeat(50_000)}`,
       413,
     ],
-  ])('answers %s in the envelope, and reads nothing', async (_, bytes, status) => {
+  ])('answers %s in the envelope, without a read', async (_, bytes, status) => {
     const realm = await newRealm();
     const listener = await givenListener(realm);
     const socket = connect(listener.port, '127.0.0.1');
@@ -496,7 +496,9 @@ describe('the door of the listener', () => {
     expect(listener.container.reports).toEqual([]);
   });
 
-  it('turns away requests with bytes changed at random, and has no fault', { timeout: 60_000 }, async () => {
+  it('refuses requests with bytes changed at random, without an internal error', {
+    timeout: 60_000,
+  }, async () => {
     const realm = await newRealm();
     const listener = await givenListener(realm, { room: newRoom({ holdMs: 100 }) });
     const client = await givenWaitingClient(realm, listener, realm.people.member);

@@ -128,7 +128,7 @@ const snapshot = z.object({
   cross_realm_bots: z.array(user),
 });
 
-it('has every field that the mobile client needs, with its type (companion facts 1.13, 4.9)', async () => {
+it('the state of registration has every field that the mobile client needs, with its type (companion facts 1.13, 4.9)', async () => {
   const realm = await newRealm();
   const { member, admin } = realm.people;
   await givenBot(realm, member);

@@ -7,7 +7,7 @@ const topics = ['tea', 'Lunch', '✔ tea', ''];
 const contents = ['text', '@**Adam Admin**', '@**all** https://a.example'];
 
 describe('the narrow of a queue', () => {
-  it('a queue hears what a fetch of the same narrow finds', async () => {
+  it('delivers the messages that a fetch of the same narrow finds', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const { general, random } = realm.channels;

@@ -27,7 +27,7 @@ function counting(realm: TestRealm, at?: (passed: number) => Promise<unknown>) {
   return { container, units };
 }
 
-test('a client that waits reads so much of the log, which is what docs/LIMITS.md reckons with', {
+test('a waiting client reads as much of the log as docs/LIMITS.md assumes', {
   tags: 'units',
 }, async () => {
   const realm = await newRealm();
@@ -47,7 +47,7 @@ test('a client that waits reads so much of the log, which is what docs/LIMITS.md
   expect(woken.units).toEqual({ query: 2, look: 1 });
 });
 
-test('what a poll delivers costs one item of the users for its reader and one for each sender, and one graph', async () => {
+test('a poll that delivers messages reads one user item for its reader and one for each sender, and one graph of groups', async () => {
   const realm = await newRealm();
   const { admin, member, moderator } = realm.people;
   const client = await givenClient(realm, member, { event_types: ['message'] });

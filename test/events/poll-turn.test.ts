@@ -28,8 +28,8 @@ async function waiting(realm: TestRealm, when = Number.POSITIVE_INFINITY, act?: 
 
 const heartbeat = { status: 200, body: { events: [{ type: 'heartbeat' }] } };
 
-describe('of the polls of one queue', () => {
-  it('a newer one ends the older one, which has its heartbeat, and is held to its own end', async () => {
+describe('polls of one queue', () => {
+  it('a newer one ends the older one with a heartbeat, and waits for its full time', async () => {
     const realm = await newRealm();
     const newer = virtualTime();
     let reply: unknown;
@@ -44,7 +44,7 @@ describe('of the polls of one queue', () => {
     expect(newer.passed()).toBeGreaterThanOrEqual(HELD);
   });
 
-  it('one that waits alone is held to its end, for one write and three reads of its queue', async () => {
+  it('one that waits alone lasts its full time, for one write and three reads of its queue', async () => {
     const realm = await newRealm();
     const { client, poll, time } = await waiting(realm);
     const container = realm.container(undefined, time);
@@ -58,7 +58,7 @@ describe('of the polls of one queue', () => {
     expect(meter.calls.filter(({ action }) => action === 'BatchGet')).toHaveLength(atBegin + 3);
   });
 
-  it('one that is answered before its turn comes writes nothing', async () => {
+  it('one that is answered before its first check writes nothing', async () => {
     const realm = await newRealm();
     const { poll, time } = await waiting(realm, TURN - 1_000, () =>
       sendTo(realm, realm.people.admin, realm.channels.general, 'news'),
@@ -69,7 +69,7 @@ describe('of the polls of one queue', () => {
     expect(container.meter.writeUnits).toBe(0);
   });
 
-  it('one whose queue is deleted ends when its turn comes, and the next one hears that it is gone', async () => {
+  it('one whose queue is deleted ends at its next check, and the next one gets BAD_EVENT_QUEUE_ID', async () => {
     const realm = await newRealm();
     const { client, poll } = await waiting(realm, TURN + 1_000, () =>
       realm.call(deleteQueue, realm.people.member, { queue_id: client.queueId }),

@@ -11,7 +11,7 @@ import { timeOf, ways } from '../support/listener.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
 describe.each(ways)('a poll that blocks, held by a %s', (by) => {
-  it('ends with a heartbeat within 25 s, which acknowledges what was examined', async () => {
+  it('ends within 25 s with a heartbeat, which acknowledges all events that were examined', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -25,7 +25,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('wakes within 300 ms of a commit, half of that being usual', async () => {
+  it('wakes within 300 ms of a commit, usually within half of that', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
@@ -47,7 +47,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
     expect(time.passed() - (sentAt ?? 0)).toBeLessThanOrEqual(150);
   });
 
-  it('wakes for its own news only', async () => {
+  it('wakes only for events that its user gets', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -63,7 +63,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
     expect(said(events)).toEqual(['number 3']);
   });
 
-  it('costs half a read unit for each look while nothing happens', async () => {
+  it('costs half a read unit for each probe while nothing happens', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
     const container = realm.container(undefined, timeOf(by));
@@ -77,7 +77,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
     expect(container.meter.writeUnits).toBe(1);
   });
 
-  it('says no more to an account that is deactivated meanwhile', async () => {
+  it('returns no events to an account that is deactivated meanwhile', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
@@ -96,7 +96,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
   it.each<[string, Served, (realm: TestRealm) => Promise<Person>]>([
     ['a person', regenerateOwnKey, async ({ people }) => people.member],
     ['a bot', regenerateBotKey, (realm) => givenBot(realm, realm.people.member)],
-  ])('says no more to %s whose key is replaced meanwhile', async (_, regenerate, given) => {
+  ])('returns no events to %s whose key is replaced meanwhile', async (_, regenerate, given) => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const caller = await given(realm);
@@ -114,7 +114,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
     expect(JSON.stringify(reply.body)).not.toContain('secret');
   });
 
-  it('ends when its queue is deleted and there would be something to tell', async () => {
+  it('ends when its queue is deleted and there is an event', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);
@@ -129,7 +129,7 @@ describe.each(ways)('a poll that blocks, held by a %s', (by) => {
     expect(reply).toMatchObject(refusedQueue(client.queueId));
   });
 
-  it('waits for a writer that is slow, and no longer for one that is dead', async () => {
+  it('waits for a slow writer, but not for a dead one', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const client = await givenClient(realm, member);

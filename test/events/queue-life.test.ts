@@ -6,7 +6,7 @@ import { fault, mishaps, refusedWith } from '../support/faults.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('a queue', () => {
-  it('is its owner’s alone', async () => {
+  it('belongs to its owner alone', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member);
@@ -28,14 +28,17 @@ describe('a queue', () => {
     expect(await remove()).toMatchObject(refusedQueue(client.queueId));
   });
 
-  it.each(['', 'nothing', 'x'.repeat(3_000), 'a/b%'])('unknown is refused (%#)', async (queueId) => {
-    const realm = await newRealm();
-    const query = { queue_id: queueId, last_event_id: -1 };
-    const reply = await realm.call(getEvents, realm.people.member, undefined, { query });
-    expect(reply).toMatchObject(refusedQueue(queueId));
-    const deleting = await realm.call(deleteQueue, realm.people.member, { queue_id: queueId });
-    expect(deleting).toMatchObject(refusedQueue(queueId));
-  });
+  it.each(['', 'nothing', 'x'.repeat(3_000), 'a/b%'])(
+    'with an unknown id is refused (%#)',
+    async (queueId) => {
+      const realm = await newRealm();
+      const query = { queue_id: queueId, last_event_id: -1 };
+      const reply = await realm.call(getEvents, realm.people.member, undefined, { query });
+      expect(reply).toMatchObject(refusedQueue(queueId));
+      const deleting = await realm.call(deleteQueue, realm.people.member, { queue_id: queueId });
+      expect(deleting).toMatchObject(refusedQueue(queueId));
+    },
+  );
 
   it('lives as long as it is polled, counted from the last poll', async () => {
     const realm = await newRealm();
@@ -50,7 +53,7 @@ describe('a queue', () => {
     expect(await client.ask()).toMatchObject(refusedQueue(client.queueId));
   });
 
-  it('lives from the end of its registration, however long that took', async () => {
+  it('lives as long counted from the end of its registration, however long that took', async () => {
     const realm = await newRealm();
     const slow = mishaps({
       put: [
@@ -72,7 +75,7 @@ describe('a queue', () => {
     expect(await ask()).toMatchObject(refusedQueue(queueId));
   });
 
-  it('that may be idle for a shorter time than a poll takes outlives its polls', async () => {
+  it('outlives its polls, even if its idle time is shorter than a poll', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 5 });
     const time = virtualTime();
@@ -82,7 +85,7 @@ describe('a queue', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('lives from a poll whose note the store refused at first', async () => {
+  it('lives as long counted from a poll whose write the store refused at first', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 100 });
     const busy = realm.container(
@@ -105,7 +108,7 @@ describe('a queue', () => {
     expect(container.meter.writeUnits).toBe(2);
   });
 
-  it('refuses a number that was never handed out', async () => {
+  it('refuses a `last_event_id` that was never sent', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member);
     for (const last of [client.last + 1_000, 1e12, Number.MAX_SAFE_INTEGER]) {
@@ -120,7 +123,7 @@ describe('a client that stays for a long time', () => {
   const day = 24 * 3600 * 1000;
   const longest = { idle_queue_timeout: 7 * 24 * 3600 };
 
-  it('goes on hearing though the events it has acknowledged are deleted', async () => {
+  it('goes on getting events after those it has acknowledged are deleted', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member, longest);
@@ -133,7 +136,7 @@ describe('a client that stays for a long time', () => {
     expect(said(await client.poll())).toEqual(['now']);
   });
 
-  it('is asked to register again if it never acknowledges', async () => {
+  it('must register again if it never acknowledges events', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member, longest);

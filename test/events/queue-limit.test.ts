@@ -19,14 +19,14 @@ async function crowded(realm: TestRealm): Promise<TestRealm> {
 }
 
 describe('the event queues of an account', () => {
-  it('are at most so many, however many are registered', async () => {
+  it('have a limit, however many are registered', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let n = 0; n < MAX_QUEUES + 16; n++) await realm.call(register, member, asked);
     expect((await queuesOf(realm, member)).length).toBeLessThanOrEqual(MAX_QUEUES);
   });
 
-  it('make room by the one that was polled longest ago, and by no other', async () => {
+  it('make room by removing the one that was polled longest ago, and no other', async () => {
     const realm = await crowded(await newRealm());
     const { member } = realm.people;
     const clients = [];
@@ -42,7 +42,7 @@ describe('the event queues of an account', () => {
     for (const client of clients) if (client !== idle) expect(await client.poll()).toEqual([]);
   });
 
-  it('take the places of those that are over before any that lives', async () => {
+  it('replace expired ones before live ones', async () => {
     const realm = await crowded(await newRealm());
     const { member } = realm.people;
     const short = await givenClient(realm, member, { idle_queue_timeout: 60 });
@@ -55,7 +55,7 @@ describe('the event queues of an account', () => {
     expect(await queuesOf(realm, member)).toHaveLength(2);
   });
 
-  it('are registered at the same moment in slots of their own', async () => {
+  it('get slots of their own if they are registered at the same moment', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const crowd = await crowded(realm);
@@ -63,7 +63,7 @@ describe('the event queues of an account', () => {
     for (const client of clients) expect(await client.poll()).toEqual([]);
   });
 
-  it('are one where the reply of the store was lost', async () => {
+  it('include only one for a registration that was retried after a lost reply', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const twice = realm.container(
@@ -81,7 +81,7 @@ describe('the event queues of an account', () => {
     expect(await queuesOf(realm, member)).toHaveLength(1);
   });
 
-  it('cost nothing more to register, unless the place is taken', async () => {
+  it('cost nothing more to register, unless the slot is taken', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await realm.call(register, member, asked);

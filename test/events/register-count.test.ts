@@ -7,7 +7,7 @@ import { givenClient } from '../support/event-queue.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 
-it('a registration counts the subscribers that it lists, even if a user subscribes between the two reads', async () => {
+it('the count of subscribers in a registration fits its list, even if a user subscribes between the two reads', async () => {
   const realm = await newRealm();
   const { admin, member, moderator } = realm.people;
   const { channelId, name } = await givenChannel(realm, {}, [admin, member]);

@@ -29,7 +29,7 @@ function afterCursor({ realm }: TestRealm, act: () => Promise<unknown>): (send: 
 }
 
 it.each(['modern', 'plain'] as const)(
-  'a channel that is created between the cursor of a registration and its state has its count: %s client',
+  'a channel that is created between the cursor of a registration and its state has the right count, for a %s client',
   async (kind) => {
     const realm = await newRealm();
     const { moderator, member } = realm.people;

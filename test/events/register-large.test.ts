@@ -60,7 +60,7 @@ async function answered(handler: Served, parameters: Record<string, string>, enc
   return { result, body: JSON.parse(text), bytes: Buffer.byteLength(JSON.stringify(result)) };
 }
 
-it('returns the whole state of an organization of 10,000 people, compressed', async () => {
+it('a registration returns the whole state of an organization of 10,000 users, compressed', async () => {
   const { result, body, bytes } = await answered(register, {}, 'gzip, deflate, br');
   expect(result).toMatchObject({
     statusCode: 200,
@@ -77,14 +77,14 @@ it('returns the whole state of an organization of 10,000 people, compressed', as
   expect(bytes).toBeLessThan(500_000);
 });
 
-it('compresses what is too large for Lambda also for a client that says nothing of encodings', async () => {
+it('a state that is too large for Lambda is also compressed for a client without Accept-Encoding', async () => {
   const { result, body, bytes } = await answered(register, { client_gravatar: 'false' });
   expect([result.statusCode, result.headers?.['Content-Encoding']]).toEqual([200, 'gzip']);
   expect(body.realm_users).toHaveLength(PEOPLE + 6);
   expect(bytes).toBeLessThan(1_000_000);
 });
 
-it('says so when a client refuses gzip and the reply is too large for Lambda', async () => {
+it('a client that refuses gzip gets a clear error if the reply is too large for Lambda', async () => {
   const { result, body, bytes } = await answered(register, { client_gravatar: 'false' }, 'identity');
   expect([result.statusCode, body.code]).toEqual([400, 'BAD_REQUEST']);
   expect(body.msg).toMatch(/too large .* gzip/);
@@ -93,7 +93,7 @@ it('says so when a client refuses gzip and the reply is too large for Lambda', a
   expect(less.result.statusCode).toBe(200);
 });
 
-it('lists them to a client that takes nothing compressed, as long as it fits', async () => {
+it('a client that takes nothing compressed gets all users, as long as they fit', async () => {
   const { result, body, bytes } = await answered(listUsers, {});
   expect([result.statusCode, result.headers?.Vary]).toEqual([200, 'Accept, Accept-Encoding']);
   expect(result.headers).not.toHaveProperty('Content-Encoding');

@@ -84,7 +84,7 @@ async function known({ state, poll }: Client): Promise<object> {
 }
 
 describe('messages that move to another channel while somebody registers', () => {
-  it('are unread for them, wherever they were looked for first', async () => {
+  it('are unread for that user, in whichever channel they were looked for first', async () => {
     for (const late of ['from', 'to'] as const) {
       const { realm, member, move, ...ids } = await givenUnread();
       const container = realm.container(beforeReading(realm, ids[late], move));
@@ -97,7 +97,7 @@ describe('messages that move to another channel while somebody registers', () =>
     }
   });
 
-  it('are told as moved, and not as read or unread', async () => {
+  it('come as events of a move, and not as read or unread', async () => {
     const { realm, member, move } = await givenUnread();
     const client = await givenClient(realm, member, parameters);
     await move();
@@ -105,7 +105,7 @@ describe('messages that move to another channel while somebody registers', () =>
   });
 
   it.each(['from', 'to'] as const)(
-    'are where they are, though the index of "%s" still shows them as before',
+    'are listed where they are now, even if the index of "%s" still has their old place',
     async (lagging) => {
       const { realm, member, move, id, ...ids } = await givenUnread();
       const container = realm.container(showingAsBefore(realm, ids[lagging]));
@@ -117,7 +117,7 @@ describe('messages that move to another channel while somebody registers', () =>
     },
   );
 
-  it('cost a registration no round trip: the log tells all of a message that moved alone', async () => {
+  it('cost a registration no round trip, since the log has everything about a message that moved alone', async () => {
     const { realm, member, move } = await givenUnread();
     realm.pass(60_000);
     const container = realm.container();

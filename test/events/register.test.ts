@@ -16,7 +16,7 @@ import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 const hour = 3600;
 
 describe('POST /register', () => {
-  it('makes a queue and returns where its events begin', async () => {
+  it('creates a queue and returns the id from which its events begin', async () => {
     const realm = await newRealm();
     const before = await sendTo(realm, realm.people.admin, realm.channels.general, 'before');
     const { status, body } = await realm.call(register, realm.people.member, { event_types: ['message'] });
@@ -47,7 +47,7 @@ describe('POST /register', () => {
     ['null, as the JavaScript client sends it', null],
     ['types that nobody knows', ['chess', 'message']],
     ['none at all', []],
-  ])('takes event types: %s', async (_, types) => {
+  ])('accepts event types: %s', async (_, types) => {
     const realm = await newRealm();
     const parameters = { event_types: types, fetch_event_types: [] };
     const { body } = await realm.call(register, realm.people.member, parameters);
@@ -63,7 +63,7 @@ describe('POST /register', () => {
     ['by the older name', { queue_lifespan_secs: 77 }, 77],
     ['by the newer name if both are there', { queue_lifespan_secs: 77, idle_queue_timeout: 42 }, 42],
     ['by default also where the older name says nothing', { queue_lifespan_secs: 0 }, 600],
-  ])('lets a queue be idle: %s', async (_, parameters, seconds) => {
+  ])('sets the idle time of a queue: %s', async (_, parameters, seconds) => {
     const realm = await newRealm();
     const { state } = await givenClient(realm, realm.people.member, parameters);
     expect(state.idle_queue_timeout_secs).toBe(seconds);
@@ -101,13 +101,13 @@ describe('POST /register', () => {
     expect(reply).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
   });
 
-  it('refuses to let guests listen to all public channels', async () => {
+  it('refuses guests who ask for all public channels', async () => {
     const realm = await newRealm();
     const reply = await realm.call(register, realm.people.guest, { all_public_streams: true });
     expect(reply).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
   });
 
-  it('ignores capabilities that it does not know', async () => {
+  it('ignores unknown capabilities', async () => {
     const realm = await newRealm();
     const capabilities = { client_capabilities: { telepathy: 'yes', empty_topic_name: true } };
     const client = await givenClient(realm, realm.people.member, capabilities);
@@ -117,7 +117,7 @@ describe('POST /register', () => {
     expect(EMPTY_TOPIC_NAME).not.toBe('');
   });
 
-  it('takes for a bot what its owner has set, unless it says something else', async () => {
+  it('uses the defaults that the owner of a bot has set, unless the request overrides them', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const bot = await givenBot(realm, member);
@@ -137,7 +137,7 @@ describe('POST /register', () => {
 });
 
 describe('the cursor of a registration', () => {
-  it('is fixed before the state is read, which waits until that can be read in full', async () => {
+  it('is fixed before the state is read, which waits until everything before it is visible', async () => {
     const realm = await newRealm();
     await givenUser(realm);
     const order: string[] = [];
@@ -154,7 +154,7 @@ describe('the cursor of a registration', () => {
     expect(order.lastIndexOf('state')).toBeGreaterThan(waited);
   });
 
-  it('lets nothing fall between the state and the events', async () => {
+  it('loses nothing between the state and the events', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     // New people arrive at every moment of a registration.
@@ -183,14 +183,14 @@ describe('the cursor of a registration', () => {
   });
 });
 
-describe('what a registration costs', () => {
+describe('the cost of a registration', () => {
   it.each([
     ['a member', 'member', {}],
     ['an administrator, who sees all bots', 'admin', {}],
     ['a bot', 'bot', {}],
     ['a guest', 'guest', {}],
     ['a guest who does not see everyone', 'guest', { can_access_all_users_group: systemGroups.members.id }],
-  ] as const)('no more for the whole state: %s', async (_, name, settings) => {
+  ] as const)('is no higher for the whole state: %s', async (_, name, settings) => {
     const realm = await newRealm(settings);
     const { admin, guest, owner, [name]: person } = realm.people;
     await givenGroup(realm, { members: [admin, guest] });
@@ -214,7 +214,7 @@ describe('what a registration costs', () => {
     expect(container.meter.writeUnits).toBeLessThanOrEqual(1);
   });
 
-  it('looks for the oldest message of a channel once, and remembers it until another one may be older', async () => {
+  it('includes one search for the oldest message of a channel, which is remembered until another one may be older', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { general } = realm.channels;
@@ -241,7 +241,7 @@ describe('what a registration costs', () => {
     expect(await told()).toEqual([second, false]);
   });
 
-  it('reads only what is asked for', async () => {
+  it('includes only reads for the requested types', async () => {
     const realm = await newRealm();
     const container = realm.container();
     const queries = async (types: string[], parameters: object = {}) => {
@@ -258,7 +258,7 @@ describe('what a registration costs', () => {
   });
 });
 
-describe('what comes to be while a registration looks where to look', () => {
+describe('while a registration finds out what to read', () => {
   /** Registers a guest for these types; `happen` comes after that look, and before the cursor is fixed. */
   async function registered(types: string[], happen: (realm: TestRealm) => Promise<unknown>) {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
@@ -281,7 +281,7 @@ describe('what comes to be while a registration looks where to look', () => {
     return { realm, state: body };
   }
 
-  it('comes with its subscribers', async () => {
+  it('a new channel is listed with its subscribers', async () => {
     const { realm, state } = await registered(['subscription'], (realm) =>
       givenChannel(realm, { name: 'just now' }, [realm.people.guest, realm.people.admin]),
     );
@@ -289,7 +289,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.subscriptions).toContainEqual(expect.objectContaining({ name: 'just now', subscribers }));
   });
 
-  it('comes with its members', async () => {
+  it('a new group is listed with its members', async () => {
     const { realm, state } = await registered(['realm_user_groups'], (realm) =>
       givenGroup(realm, { name: 'just now', members: [realm.people.admin] }),
     );
@@ -297,7 +297,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.realm_user_groups).toContainEqual(expect.objectContaining({ name: 'just now', members }));
   });
 
-  it('is registered as unread, and as the newest conversation', async () => {
+  it('a new direct message is unread, and its conversation the newest', async () => {
     const types = ['update_message_flags', 'recent_private_conversations'];
     const { realm, state } = await registered(types, async (realm) => {
       const { owner, guest } = realm.people;
@@ -313,7 +313,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.recent_private_conversations).toMatchObject([{ user_ids: [realm.people.owner.userId] }]);
   });
 
-  it('is registered as read', async () => {
+  it('a message that becomes read is listed as read', async () => {
     const { state } = await registered(['update_message_flags'], async (realm) => {
       const { owner, guest } = realm.people;
       const ids = [1, 2, 3].map((n) => sendTo(realm, owner, [guest.userId], `just now ${n}`));
@@ -323,7 +323,7 @@ describe('what comes to be while a registration looks where to look', () => {
     expect(state.unread_msgs.count).toBe(2);
   });
 
-  it('is no stranger', async () => {
+  it('a user who becomes known to a guest is listed', async () => {
     let friend: Person | undefined;
     const { state } = await registered(['realm_user'], async (realm) => {
       friend = await givenUser(realm);

@@ -32,25 +32,25 @@ async function pausesWhere(takes: (look: number) => number): Promise<number[]> {
 }
 
 describe('a client that waits while the store is slow', () => {
-  test('looks as often as ever where looks take as long as they do on AWS, and a little longer', async () => {
+  test('probes at the usual interval if a probe takes as long as on AWS, or a little longer', async () => {
     const pauses = await pausesWhere(() => 30);
     expect(new Set(pauses.slice(0, -1))).toEqual(new Set([150]));
     expect(pauses).toHaveLength(Math.ceil(24_000 / 180));
   });
 
-  test('waits five times as long as a look takes, so that all who wait together leave it room', async () => {
+  test('pauses five times as long as a probe takes, so that all waiting clients together leave it room', async () => {
     const pauses = await pausesWhere(() => 400);
     expect(pauses.slice(0, 6)).toEqual([150, 300, 600, 1_200, 2_000, 2_000]);
     expect(pauses.length).toBeLessThan(15);
   });
 
-  test('waits 2.4 seconds at most, however long a look takes', async () => {
+  test('pauses 2.4 seconds at most, however long a probe takes', async () => {
     const pauses = await pausesWhere((look) => (look < 6 ? 1_500 : 10));
     expect(pauses.slice(0, 6)).toEqual([150, 300, 600, 1_200, 2_400, 2_400]);
     expect(pauses.slice(6, 12)).toEqual([1_200, 600, 300, 150, 150, 150]);
   });
 
-  test('hears of news hardly later where a single look was slow', async () => {
+  test('gets events hardly later if a single probe was slow', async () => {
     const pauses = await pausesWhere((look) => (look === 3 ? 1_000 : 10));
     expect(pauses.slice(0, 6)).toEqual([150, 150, 150, 300, 150, 150]);
   });

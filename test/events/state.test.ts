@@ -26,7 +26,7 @@ const stateOf = async (
 const namesOf = (channels: { name: string }[]): string[] => channels.map(({ name }) => name);
 
 describe('the state of the organization', () => {
-  it('has the limits and the settings that clients go by (4.1/content-length, 4.1/topic-length, 4.2/new_name-length, 4.2/description-length, 4.3/name-length, 4.3/description-length)', async () => {
+  it('has the limits and the settings that clients need (4.1/content-length, 4.1/topic-length, 4.2/new_name-length, 4.2/description-length, 4.3/name-length, 4.3/description-length)', async () => {
     const realm = await newRealm({ topics_policy: 'disable_empty_topic' });
     const state = await stateOf(realm, realm.people.member, ['realm']);
     expect(state).toMatchObject({
@@ -74,7 +74,7 @@ describe('the state of the organization', () => {
 });
 
 describe('the state of GIFs', () => {
-  it('offers each rating by its number, under the names of feature level 453', async () => {
+  it('lists each rating with its number, under the names of feature level 453', async () => {
     const realm = await newRealm();
     const { state } = await givenClient(realm, realm.people.member, { fetch_event_types: ['realm'] });
     const options = Object.entries<{ id: number; name: string }>(state.gif_rating_policy_options);
@@ -94,7 +94,7 @@ describe('the state of GIFs', () => {
   });
 });
 
-describe('the fields of registration that feature level 500 has and has not (companion facts 4.9)', () => {
+describe('the state at feature level 500 (companion facts 4.9)', () => {
   it('has the group settings, switches and numbers that clients look for', async () => {
     const realm = await newRealm({ can_create_bots_group: systemGroups.administrators.id });
     const state = await stateOf(realm, realm.people.member, null);
@@ -131,7 +131,7 @@ describe('the fields of registration that feature level 500 has and has not (com
     'realm_giphy_rating',
     'push_devices',
     'realm_is_zephyr_mirror_realm',
-  ])('does not have %s any more', async (dropped) => {
+  ])('no longer has %s', async (dropped) => {
     const realm = await newRealm();
     expect(await stateOf(realm, realm.people.member, null)).not.toHaveProperty(dropped);
   });
@@ -165,7 +165,7 @@ describe('the fields of registration that feature level 500 has and has not (com
 });
 
 describe('the state of people', () => {
-  it('has everybody, active or not, and the caller by themselves', async () => {
+  it("has all users, active or not, and the caller's own data", async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const gone = await givenUser(realm);
@@ -229,7 +229,7 @@ describe('the state of people', () => {
     expect(await told({})).toMatchObject(followed);
   });
 
-  it('has avatars in full for clients that cannot work them out', async () => {
+  it('has full avatar URLs for clients that cannot derive them', async () => {
     const realm = await newRealm();
     const state = await stateOf(realm, realm.people.member, ['realm_user'], { client_gravatar: false });
     for (const { avatar_url } of state.realm_users) expect(avatar_url).toContain('https://');
@@ -251,7 +251,7 @@ describe('the state of people', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('lets clients that must have everybody know of strangers, and nothing about them (wire facts 14.1)', async () => {
+  it('has hidden users for clients that need every user, without any personal data (wire facts 14.1)', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest } = realm.people;
     const stranger = await givenUser(realm, { role: 200, timezone: 'Europe/Berlin' });
@@ -303,7 +303,7 @@ describe('the state of people', () => {
     expect(owners.members).toEqual([owner.userId]);
   });
 
-  it('has the personal settings as one object, and beside it for clients that do not know the object', async () => {
+  it('has the personal settings as one object, and as single fields for clients that do not know the object', async () => {
     const realm = await newRealm();
     const settings = key('settings', { realm: realm.realm, userId: realm.people.member.userId });
     await realm.outside.table.put(settings, { enter_sends: false, changed: 7 });
@@ -317,7 +317,7 @@ describe('the state of people', () => {
     expect(older).toMatchObject({ ...state.user_settings, user_settings: state.user_settings });
   });
 
-  it('has the settings of new accounts, without those that are for their owner alone to set', async () => {
+  it('has the default settings of new accounts, without those that only their owner may set', async () => {
     const realm = await newRealm();
     const { realm_user_settings_defaults: settings } = await stateOf(realm, realm.people.guest, [
       'realm_user_settings_defaults',
@@ -341,7 +341,7 @@ describe('the state of people', () => {
     ['administrators', true],
     ['moderators', true],
     ['members', false],
-  ])('tells %s whether they are at least moderators (feature level 380)', async (role, expected) => {
+  ])('says to %s whether they are at least moderators (feature level 380)', async (role, expected) => {
     const realm = await newRealm();
     const { admin, moderator, member } = realm.people;
     const person = { administrators: admin, moderators: moderator, members: member }[role] ?? member;
@@ -369,7 +369,7 @@ describe('the state of channels', () => {
     expect(state.subscriptions[0]).not.toHaveProperty('subscribers');
   });
 
-  it('has subscribers where they are asked for and the caller may know of the channel (wire facts 4.1)', async () => {
+  it('has subscribers if they are requested and the caller may see the channel (wire facts 4.1)', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const closed = await givenChannel(realm, { isPrivate: true }, [member]);
@@ -402,7 +402,7 @@ describe('the state of channels', () => {
 });
 
 describe('the state of messages', () => {
-  it('has policies for topics, under both of their names', async () => {
+  it('has visibility policies of topics, under both of their names', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -427,7 +427,7 @@ describe('the state of messages', () => {
     expect(old.muted_topics).toEqual([['general', 'loud', expect.any(Number)]]);
   });
 
-  it('has what is unread, up to where the events begin', async () => {
+  it('has the unread messages up to the point where the events begin', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -447,7 +447,7 @@ describe('the state of messages', () => {
     expect(await client.poll()).toMatchObject([{ id: eventIdOf(three) }]);
   });
 
-  it('is found faster the next time, once much of it was read long ago', async () => {
+  it('is read faster the next time, once many messages were read long ago', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -482,7 +482,7 @@ describe('the state of messages', () => {
 });
 
 describe('the whole state', () => {
-  it('is sent if no types are named', async () => {
+  it('is returned if no types are named', async () => {
     const realm = await newRealm();
     const state = await stateOf(realm, realm.people.member, null);
     for (const part of [
@@ -522,7 +522,7 @@ describe('the whole state', () => {
     }
   });
 
-  it('can be asked for one part by one', async () => {
+  it('can be requested one type at a time', async () => {
     const realm = await newRealm();
     for (const type of stateTypes) await stateOf(realm, realm.people.guest, [type]);
     expect(stateTypes.length).toBeGreaterThan(30);

@@ -27,8 +27,8 @@ function crowded(
   return { container, looks, passed: time.passed };
 }
 
-describe('a client that waits while the store has no room (docs/LIMITS.md)', () => {
-  test('looks less and less often, hears of news once there is room, and looks often again', async () => {
+describe('a client that waits while the store is throttled (docs/LIMITS.md)', () => {
+  test('probes less and less often, gets events once the store recovers, and then probes often again', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['message'] });
@@ -42,7 +42,7 @@ describe('a client that waits while the store has no room (docs/LIMITS.md)', () 
     expect(pauses.slice(7)).toEqual([1_200, 600, 300, 150, 150]);
   });
 
-  test('gets a heartbeat in time where there is never any, and has lost nothing', async () => {
+  test('gets a heartbeat in time if the store never recovers, and has lost nothing', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['message'] });
@@ -60,7 +60,7 @@ describe('a client that waits while the store has no room (docs/LIMITS.md)', () 
   });
 
   test.each(['TimeoutError', 'InternalServerError', 'ECONNRESET'])(
-    'gets a heartbeat at once where a look fails by %s, and has lost nothing',
+    'gets a heartbeat at once if a probe fails by %s, and has lost nothing',
     async (problem) => {
       const realm = await newRealm();
       const { member, guest } = realm.people;
@@ -79,7 +79,7 @@ describe('a client that waits while the store has no room (docs/LIMITS.md)', () 
     },
   );
 
-  test('is asked to retry where nothing can be read at all, and comes to the same queue', async () => {
+  test('must retry if nothing can be read at all, and keeps its queue', async () => {
     const realm = await newRealm();
     const client = await givenClient(realm, realm.people.member, { event_types: ['message'] });
     const broken = realm.container((store) => async (command) => {

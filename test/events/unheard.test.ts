@@ -27,7 +27,7 @@ async function pollDuring(realm: TestRealm, acts: readonly (() => Promise<unknow
 const subscribed = (realm: TestRealm, name: string): Promise<unknown> =>
   realm.call(createChannel, realm.people.member, { subscriptions: [{ name }] });
 
-describe('messages of a channel that the listener does not follow', () => {
+describe('messages of a channel to which the user is not subscribed', () => {
   it('cost a waiting poll nothing after the first one', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
@@ -42,7 +42,7 @@ describe('messages of a channel that the listener does not follow', () => {
     expect(new Set(others)).toEqual(new Set([first]));
   });
 
-  it('are heard from the moment of a subscription on', async () => {
+  it('are delivered from the moment of a subscription on', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [admin]);
@@ -51,7 +51,7 @@ describe('messages of a channel that the listener does not follow', () => {
     expect(events).toEqual(['after']);
   });
 
-  it('are heard by clients that hear of all public channels', async () => {
+  it('are delivered to clients with all_public_streams', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -61,8 +61,8 @@ describe('messages of a channel that the listener does not follow', () => {
   });
 });
 
-describe('what a poll knows of channels', () => {
-  it('outlives messages, reactions, submessages, flags, presence and typing, and nothing else', () => {
+describe('the list of channels that a poll remembers', () => {
+  it('stays valid after messages, reactions, submessages, flags, presence and typing events, and after nothing else', () => {
     const harmless = Object.keys(eventShapes)
       .map((name) => name.split('/')[0] as string)
       .filter((type) => isHarmless({ kind: 'event', payload: { type } } as ReadEntry));
@@ -72,7 +72,7 @@ describe('what a poll knows of channels', () => {
     expect(isHarmless({ kind: 'message' } as ReadEntry)).toBe(true);
   });
 
-  it('ends with every subscription: the transaction tells it, by an entry that readers let settle', async () => {
+  it('becomes invalid with every subscription, since the transaction logs an entry that readers wait for', async () => {
     const silent: unknown[] = [];
     let told = 0;
     const realm = await newRealm();

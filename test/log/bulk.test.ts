@@ -40,7 +40,7 @@ async function done(
 }
 
 describe('a change in parts', () => {
-  it('does each job once, whether it fits into one transaction or not', async () => {
+  it('does each part once, whether all fit into one transaction or not', async () => {
     for (const size of [0, 1, 2, 98, 99, 100, 101, 250]) {
       const crowds = [crowd('a', size), crowd('b', 3)];
       const list = await done(crowds);
@@ -48,7 +48,7 @@ describe('a change in parts', () => {
     }
   });
 
-  it('finishes the other jobs after a conflict, and reports it', async () => {
+  it('finishes the other parts after a conflict, and reports it', async () => {
     const list = await done([crowd('a', 90), crowd('b', 90)], (transaction) => {
       if (transaction === 1) throw new ConflictError([]);
     });
@@ -56,7 +56,7 @@ describe('a change in parts', () => {
     expect(list.at(-1)).toBe('ConflictError');
   });
 
-  it('begins nothing more after another error', async () => {
+  it('begins no further part after another error', async () => {
     const list = await done([crowd('a', 250)], (transaction) => {
       if (transaction === 2) throw new Error('broken');
     });

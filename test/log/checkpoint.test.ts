@@ -49,14 +49,14 @@ describe('the stable head', () => {
     expect((await stableHead(log)).seq).toBe(one + 3);
   });
 
-  it('fills a hole that has stayed, and goes on behind it', async () => {
+  it('fills a hole that stays too long, and goes on behind it', async () => {
     const { log, say } = await scene();
     await allocate(log, 2);
     const last = await say('after');
     expect(await stableHead(later(log, GIVEN_UP))).toEqual({ seq: last, messageId: last });
   });
 
-  it('returns once everything up to it can be read, in one round trip', async () => {
+  it('is returned once everything up to it can be read, in one round trip', async () => {
     const { realm, say } = await scene();
     await say('one');
     const { log, meter } = realm.container();
@@ -93,7 +93,7 @@ describe('the stable head', () => {
     expect(await checkpoint()).toBe(start + 5_000);
   });
 
-  it('is found across numbers whose events were deleted, without writing there', async () => {
+  it('is found across numbers whose events were deleted, without filling those', async () => {
     const { log, say, start } = await scene();
     await allocate(log, 40);
     const last = await say('after a long silence');

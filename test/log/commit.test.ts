@@ -40,7 +40,7 @@ const hasty = (log: Log): Log => {
 };
 
 describe('a commit', () => {
-  it('puts a message and the events before it into one slot', async () => {
+  it('stores a message and the events before it in one slot', async () => {
     const { log, realm, truth } = await scene();
     const { general } = realm.channels;
     const ids = await commit(log, 3, (numbers) => ({
@@ -67,7 +67,7 @@ describe('a commit', () => {
     expect(await applied()).toBe(1);
   });
 
-  it('knows its own slot even if the store does not say what refused', async () => {
+  it('recognizes its own slot even if the store does not say which condition failed', async () => {
     const silent: Mishap = async (send) =>
       send().catch((error: { CancellationReasons?: { Item?: unknown }[] }) => {
         for (const reason of error.CancellationReasons ?? []) delete reason.Item;
@@ -79,7 +79,7 @@ describe('a commit', () => {
     expect(await applied()).toBe(1);
   });
 
-  it('takes new numbers when a reader took it for dead', async () => {
+  it('takes new numbers after a reader filled its slot', async () => {
     const { log, say, applied, truth } = await scene();
     const taken = await allocate(truth, 3);
     for (const seq of [...taken].reverse().slice(0, 2)) await fill(truth, seq);
@@ -91,7 +91,7 @@ describe('a commit', () => {
     expect((await slotsOf(truth)).map(({ seq }) => seq)).toEqual([...taken, id]);
   });
 
-  it('cannot land late once a reader has filled its slot', async () => {
+  it('cannot succeed late once a reader has filled its slot', async () => {
     let late = async (): Promise<unknown> => undefined;
     const held: Mishap = async (send) => {
       late = send;
@@ -106,7 +106,7 @@ describe('a commit', () => {
     expect(await applied()).toBe(1);
   });
 
-  it('is known to have worked when it lands between two tries', async () => {
+  it('is recognized as done if it succeeds between two tries', async () => {
     let first = async (): Promise<unknown> => undefined;
     const { log, say, applied, truth } = await scene({
       transact: [
@@ -133,7 +133,7 @@ describe('a refused commit', () => {
     when: { absent: true },
   });
 
-  it('is stale, changes nothing and gives its numbers back', async () => {
+  it('throws a conflict, changes nothing and releases its numbers', async () => {
     const { log, realm, count, applied, truth } = await scene();
     const plan = (): Change<void> => ({
       writes: [count, taken(realm)],
@@ -147,7 +147,7 @@ describe('a refused commit', () => {
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
   });
 
-  it('leaves one tombstone where the reply to it got lost', async () => {
+  it('leaves one tombstone if the reply to the release gets lost', async () => {
     const { log, counted, truth } = await scene({ put: [unheard] });
     const plan = () => ({
       writes: [{ update: counted, change: { add: { used: 1 } }, when: { equals: { applied: 99 } } }],
@@ -158,7 +158,7 @@ describe('a refused commit', () => {
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone', width: 2 }]);
   });
 
-  it('is not taken for stale when its own unheard try is what refuses it', async () => {
+  it('is not a conflict if its own earlier try, whose reply was lost, fails the condition', async () => {
     const { log, realm, truth } = await scene({ transact: [unheard] });
     const guard = { put: key('sent', { realm: realm.realm, userId: 1, token: 't' }), item: {} };
     const id = await commit(log, 1, ([number]) => ({
@@ -169,7 +169,7 @@ describe('a refused commit', () => {
     expect((await entriesIn(truth)).map(({ seq }) => seq)).toEqual([id]);
   });
 
-  it('takes the second choice of a write, and only that of the refused one', async () => {
+  it('uses the fallback of the refused write, and of no other', async () => {
     const { log, realm, counted, truth } = await scene();
     await commit(log, 1, ([number]) => ({
       writes: [
@@ -192,7 +192,7 @@ describe('a refused commit', () => {
     expect(await slotsOf(truth)).toHaveLength(1);
   });
 
-  it('gives its numbers back when the plan itself fails', async () => {
+  it('releases its numbers if its plan throws', async () => {
     const { log, truth } = await scene();
     const fails = commit(log, 2, () => {
       throw new Error('no plan');
@@ -203,7 +203,7 @@ describe('a refused commit', () => {
     expect(await slotsOf(truth)).toMatchObject([{ kind: 'tombstone' }, { kind: 'tombstone' }]);
   });
 
-  it('gives its numbers back when the store finds fault with the request', async () => {
+  it('releases its numbers if the store rejects the request as invalid', async () => {
     const invalid = refusedWith(() => fault('ValidationException'));
     const { log, say, truth } = await scene({ transact: [invalid] });
     await expect(commit(log, 1, say('never'))).rejects.toThrow('ValidationException');
@@ -228,7 +228,7 @@ describe('a commit whose time is up', () => {
     expect(await applied()).toBe(0);
   });
 
-  it('succeeds after all if a try had worked unheard', async () => {
+  it('succeeds after all if a try had worked whose reply was lost', async () => {
     const { log, say, applied, truth } = await scene({ transact: [unheard, lost, lost] });
     await commit(hasty(log), 1, say('once'));
     expect(await contentsIn(truth)).toEqual(['once']);
@@ -236,15 +236,15 @@ describe('a commit whose time is up', () => {
   });
 });
 
-describe('numbers taken ahead', () => {
-  it('are used from the top, and one slot stands for those that were too many', async () => {
+describe('numbers allocated ahead', () => {
+  it('are used from the top, and one slot covers those that were too many', async () => {
     const { log, say, truth } = await scene();
     const taken = await allocate(truth, 3);
     expect(await commit(log, 1, say('one'), Promise.resolve(taken))).toBe(taken[2]);
     expect(await slotsOf(truth)).toMatchObject([{ seq: taken[2], width: 3 }]);
   });
 
-  it('are given back when they are too few', async () => {
+  it('are released if they are too few', async () => {
     const { log, truth } = await scene();
     const taken = await allocate(truth, 1);
     const two = entries(eventFor({ type: 'a' }), eventFor({ type: 'b' }));
@@ -252,7 +252,7 @@ describe('numbers taken ahead', () => {
     expect(await slotsOf(truth)).toMatchObject([{ seq: taken[0], kind: 'tombstone' }, { width: 2 }]);
   });
 
-  it('are given back in spite of a conflict, and left alone where they are used', async () => {
+  it('are released after a conflict, but not if they are used', async () => {
     const conflicting = refusedWith(() => fault('TransactionConflictException'));
     const { log, say, truth } = await scene({ put: [conflicting, unheard] });
     const numbers = await allocate(truth, 2);
@@ -264,8 +264,8 @@ describe('numbers taken ahead', () => {
   });
 });
 
-describe('changes of one thing under numbers that were taken early', () => {
-  it('are stored in the order in which the log tells them', async () => {
+describe('changes of one item under numbers that were allocated early', () => {
+  it('are stored in the order of the log', async () => {
     const { log, counted, truth } = await scene();
     const name = (value: string) => (): Change<void> => ({
       writes: [{ update: counted, change: { set: { name: value } }, lastWriterWins: true }],
@@ -280,7 +280,7 @@ describe('changes of one thing under numbers that were taken early', () => {
     expect(await truth.table.get(counted)).toMatchObject({ name: 'last' });
   });
 
-  it('are stale where their snapshot is gone too', async () => {
+  it('throw a conflict if their snapshot changed too', async () => {
     const { log, counted, truth } = await scene();
     const rename = (value: string, from: string | undefined) => (): Change<void> => ({
       writes: [

@@ -244,8 +244,8 @@ function checkOutcomes({ outcomes }: Scene, truth: readonly ReadEntry[]): void {
   }
 }
 
-describe('DESIGN 5: what is delivered', () => {
-  it('is what was committed and is visible, in order, each once, whatever the weather', async () => {
+describe('the events of each queue (DESIGN 5)', () => {
+  it('are those that were committed and are visible, in order and each once, under random faults', async () => {
     await fc.assert(fc.asyncProperty(schedule, play), { numRuns: SCHEDULES, endOnFailure: true });
   }, 240_000);
 });

@@ -20,7 +20,7 @@ function clock(took: number) {
 }
 
 describe('retryOnConflict', () => {
-  it('tries again while the snapshot changes, with pauses that do not grow without end, and then says so', async () => {
+  it('tries again while the snapshot changes, with bounded pauses, and finally throws the conflict', async () => {
     const { state, stale, ...outside } = clock(10);
     await expect(retryOnConflict(outside, stale)).rejects.toThrow(ConflictError);
     expect(state.tries).toBe(16);
@@ -28,7 +28,7 @@ describe('retryOnConflict', () => {
     expect(Math.max(...state.waits)).toBeLessThanOrEqual(500);
   });
 
-  it('stops before the time of its function is over, but not before the fourth try', async () => {
+  it('stops before its function times out, but not before the fourth try', async () => {
     const slow = clock(1_000);
     await expect(retryOnConflict(slow, slow.stale)).rejects.toThrow(ConflictError);
     expect(slow.state.tries).toBeGreaterThanOrEqual(4);
@@ -38,7 +38,7 @@ describe('retryOnConflict', () => {
     expect(slower.state.tries).toBe(4);
   });
 
-  it('throws what is no change of the snapshot at once', async () => {
+  it('throws any error but a conflict at once', async () => {
     const { state, stale: _, ...outside } = clock(0);
     const fault = async (): Promise<never> => {
       state.tries += 1;

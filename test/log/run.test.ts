@@ -67,7 +67,7 @@ const look = (
 const said = (run: Run) =>
   run.entries.map((entry) => ('content' in entry ? entry.content : entry.payload.type));
 
-describe('the unbroken run', () => {
+describe('the unbroken run of the log', () => {
   it('is what was committed after the cursor, in order', async () => {
     const { reader, start, say } = await scene();
     await say('one');
@@ -78,7 +78,7 @@ describe('the unbroken run', () => {
     expect(await look(reader, last)).toEqual({ entries: [], head: last, ended: 'end' });
   });
 
-  it('stops at the first hole though later entries can be seen, and goes on when it is closed', async () => {
+  it('stops at the first hole even if later entries are visible, and goes on when it is closed', async () => {
     const { reader, writer, start, say } = await scene();
     await say('one');
     const open = await allocate(writer, 2);
@@ -122,7 +122,7 @@ describe('the unbroken run', () => {
     }
   });
 
-  it('ends where a query shows only a part of a transaction, however old that is', async () => {
+  it('ends where a query returns only a part of a transaction, however old that is', async () => {
     let hidden: number | undefined;
     const partial: Mishap = async (send) => {
       const answer = (await send()) as QueryCommandOutput;
@@ -138,7 +138,7 @@ describe('the unbroken run', () => {
 });
 
 describe('a hole that stays', () => {
-  it('is filled when a reader has known of it for its grace, and its late writer commits once, behind', async () => {
+  it('is filled when a reader has seen it for the grace period, and its late writer commits once, with a later number', async () => {
     const { reader, writer, start, say } = await scene();
     const open = await allocate(writer, 3);
     await say('after');
@@ -150,7 +150,7 @@ describe('a hole that stays', () => {
     expect(await contentsIn(writer)).toEqual(['after', 'late']);
   });
 
-  it('has its whole grace where what stands behind it was written long before it was seen', async () => {
+  it('gets the whole grace period even if the entry behind it was written long before it was seen', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 1);
     // From before the write: it is no older than this clock says, however long it took.
@@ -161,7 +161,7 @@ describe('a hole that stays', () => {
     expect(said(await look(at(GRACE), start))).toEqual(['after']);
   });
 
-  it('is filled at once by a reader that never saw it, when what stands behind it is old', async () => {
+  it('is filled at once by a reader that sees it for the first time, if the entry behind it is old', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 1);
     const clock = stopped(reader);
@@ -170,7 +170,7 @@ describe('a hole that stays', () => {
     expect(said(await look(later(reader, GIVEN_UP), start))).toEqual(['after']);
   });
 
-  it('waits beside others in sight, so that many of them take no longer than one', async () => {
+  it('waits together with others, so that many of them take no longer than one', async () => {
     const { reader, writer, start, say } = await scene();
     for (const content of ['one', 'two', 'three']) {
       await allocate(writer, 1);
@@ -180,7 +180,7 @@ describe('a hole that stays', () => {
     expect(said(await look(at(GRACE), start))).toEqual(['one', 'two', 'three']);
   });
 
-  it('waits no longer because something above it was written meanwhile', async () => {
+  it('waits no longer if something above it is written meanwhile', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 1);
     const slow = await allocate(writer, 1);
@@ -243,7 +243,7 @@ describe('a hole that stays', () => {
     expect(said(await look(old, start))).toEqual(['after']);
   });
 
-  it('is filled from its top, so that a reader which dies in between leaves no half of a block', async () => {
+  it('is filled from its top, so that a reader that dies in between leaves no half of a block', async () => {
     const dies = refusedWith(() => new Error('the reader died'));
     const { reader, writer, start, say } = await scene({ put: [undefined, dies] });
     const open = await allocate(writer, 3);
@@ -264,7 +264,7 @@ describe('a hole that stays', () => {
     expect(said(await look(later(reader, -3_600_000), start))).toEqual(['after']);
   });
 
-  it('is filled in several looks when it is very wide', async () => {
+  it('is filled in several reads if it is very wide', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 510);
     await say('after');
@@ -275,7 +275,7 @@ describe('a hole that stays', () => {
     expect(said(run)).toEqual(['after']);
   });
 
-  it('is passed unfilled where entries are so old that they may have been deleted', async () => {
+  it('is skipped without filling if it is so old that its entries may have been deleted', async () => {
     const { reader, writer, start, say } = await scene();
     await allocate(writer, 5);
     await say('after');
@@ -284,7 +284,7 @@ describe('a hole that stays', () => {
   });
 });
 
-describe('an entry that is told with other items of its transaction', () => {
+describe('an entry that is only complete with other items of its transaction', () => {
   it.each<[string, Entry]>([
     ['changes who may see what', eventFor({ type: 'access' }, true)],
     ['is filled when it is told', { ...eventFor({ type: 'realm_emoji' }), fill: 'emoji' }],
@@ -293,7 +293,7 @@ describe('an entry that is told with other items of its transaction', () => {
       'mentions whoever takes part in its topic',
       messageTo(1, 1, '@**topic**', { mentions: { topic: true } }),
     ],
-  ])('waits until they can be seen: it %s', async (_, entry) => {
+  ])('waits until they are visible: it %s', async (_, entry) => {
     const { reader, writer, start } = await scene();
     const at = await commit(writer, 1, ([seq]) => ({ writes: [], entries: [entry], result: seq as number }));
     const firstSeen: FirstSeen = new Map();
@@ -303,7 +303,7 @@ describe('an entry that is told with other items of its transaction', () => {
     expect(await look(passed(SETTLE), start, firstSeen)).toMatchObject({ head: at, ended: 'end' });
   });
 
-  it('waits for the items of what closed a hole before it, too', async () => {
+  it('waits for the items of the entry that closed a hole before it, too', async () => {
     const { reader, writer, start, say } = await scene();
     const open = await allocate(writer, 1);
     const filled: Entry = { ...eventFor({ type: 'realm_emoji' }), fill: 'emoji' };
@@ -319,13 +319,13 @@ describe('an entry that is told with other items of its transaction', () => {
     expect((await look(passed(2 * SETTLE), start, firstSeen)).ended).toBe('end');
   });
 
-  it('lets others pass at once', async () => {
+  it('does not delay entries of other kinds', async () => {
     const { reader, start, say } = await scene();
     await say('plain');
     expect(said(await look(reader, start))).toEqual(['plain']);
   });
 
-  it('is passed only when it has been known for a while, and nothing behind it before', async () => {
+  it('is delivered only after it has been known for a while, and so is everything behind it', async () => {
     const { reader, writer, start, say } = await scene();
     await say('before');
     await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type: 'access' }, true)], result: 0 }));
@@ -342,7 +342,7 @@ describe('an entry that is told with other items of its transaction', () => {
     expect(said(await look(clock(WHOLE), run.head))).toEqual(['access', 'after']);
   });
 
-  it('settles beside others of its kind, so that a run of them takes no longer than one', async () => {
+  it('waits together with others of its kind, so that many of them take no longer than one', async () => {
     const { reader, writer, start } = await scene();
     for (const type of ['a', 'b', 'c', 'd'])
       await commit(writer, 1, () => ({ writes: [], entries: [eventFor({ type }, true)], result: 0 }));
@@ -353,7 +353,7 @@ describe('an entry that is told with other items of its transaction', () => {
   });
 });
 
-describe('the cheap look', () => {
+describe('the cheap probe', () => {
   it('returns whether something was written, for half a read unit', async () => {
     const { realm, start, say } = await scene();
     const container = realm.container();
@@ -365,8 +365,8 @@ describe('the cheap look', () => {
   });
 });
 
-describe('a fault while reading', () => {
-  it('is told, not taken for an empty log', async () => {
+describe('an error while reading', () => {
+  it('is thrown, not taken for an empty log', async () => {
     const { reader, start } = await scene({ query: [refusedWith(conflict)] });
     await expect(look(reader, start)).rejects.toThrow('TransactionCanceledException');
   });

@@ -85,7 +85,7 @@ describe('a hole that the deletion of old events left', () => {
           result: 0,
         })),
     ],
-  ])('is passed by the first look when what comes first is %s', async (_, act) => {
+  ])('is skipped by the first read if the first entry behind it is %s', async (_, act) => {
     const { realm, start } = await quiet(5);
     await act(realm);
     // Nothing has to settle any more.
@@ -94,7 +94,7 @@ describe('a hole that the deletion of old events left', () => {
     expect({ head, ended, requests }).toEqual({ head: await lastNumber(realm), ended: 'end', requests: 1 });
   });
 
-  it('is passed by a reader that was there before the silence, too', async () => {
+  it('is also skipped by a reader that was there before the silence', async () => {
     const { realm, admin, start } = await quiet(5);
     await sendTo(realm, admin, realm.channels.general, 'after');
     expect(said((await lookFrom(realm, start)).entries.map(toEvent))).toEqual(['after']);
@@ -107,7 +107,7 @@ const toEvent = (entry: { kind: string; content?: unknown }) => ({
 });
 
 describe('a hole that a living writer may still fill', () => {
-  it('is not passed though there was a long silence below it', async () => {
+  it('is not skipped even if there was a long silence before it', async () => {
     const { realm, start } = await quiet(5);
     // The first writer after the silence is slow, and others are not.
     const open = await allocate(realm.log, 1);
@@ -128,7 +128,7 @@ describe('a hole that a living writer may still fill', () => {
     expect((await contentsIn(realm.log)).slice(-2)).toEqual(['slow', 'fast']);
   });
 
-  it('is not passed where somebody had taken a number within half a day', async () => {
+  it('is not skipped if a number was allocated within the last half day', async () => {
     const realm = await newRealm();
     const start = await lastNumber(realm);
     await allocate(realm.log, 1);
@@ -139,7 +139,7 @@ describe('a hole that a living writer may still fill', () => {
     expect(run).toMatchObject({ entries: [], head: start, ended: 'hole' });
   });
 
-  it('is not passed where it lies between blocks of one request', async () => {
+  it('is not skipped if it lies between blocks of one request', async () => {
     const { realm } = await quiet(1);
     const numbers = await allocate(realm.log, 5);
     expect(numbers.areAfterSilence).toBe(true);

@@ -3,6 +3,6 @@ import { itFollows } from './case.ts';
 import { peopleCases } from './cases/people.ts';
 import { personalCases } from './cases/personal.ts';
 
-describe('clients that follow events know what a registration tells: people', () => {
+describe('clients that follow events end with the state that a new registration returns: people', () => {
   itFollows([...peopleCases, ...personalCases]);
 });

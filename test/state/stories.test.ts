@@ -98,7 +98,7 @@ async function deedsIn(realm: TestRealm, pick: Random): Promise<readonly (() => 
 }
 
 it.each(SEEDS)(
-  'clients that see transactions in part know what a registration tells (story %i)',
+  'clients that see parts of transactions end with the state that a new registration returns (story %i)',
   async (seed) => {
     const realm = await newRealm({}, new Curtain());
     const random = randomFrom(seed);
