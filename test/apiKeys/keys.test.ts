@@ -36,7 +36,7 @@ const revoke = (realm: TestRealm, as: Person, id: string) =>
   realm.call(revokeKey, as, {}, { path: { key: id } });
 
 describe('an account with several keys', () => {
-  it('lists them with their labels, and marks the one that calls', async () => {
+  it('lists its keys with their labels, and marks the key of the request', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const phone = await onDevice(realm, member, 'Phone');
@@ -47,7 +47,7 @@ describe('an account with several keys', () => {
     ]);
   });
 
-  it('stores digests only', async () => {
+  it('stores only digests of its keys', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const phone = await onDevice(realm, member, 'Phone');
@@ -86,7 +86,7 @@ describe('an account with several keys', () => {
     expect(await keysOf(realm, member)).toHaveLength(2);
   });
 
-  it(`has at most ${MAX_KEYS} keys: one more replaces the oldest of the same device, or the oldest`, async () => {
+  it(`has at most ${MAX_KEYS} keys, and a further one replaces the oldest of the same device, or else the oldest of all`, async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const devices: Person[] = [];
@@ -101,7 +101,7 @@ describe('an account with several keys', () => {
     expect(await keysOf(realm, other)).toHaveLength(MAX_KEYS);
   });
 
-  it('stays within one read unit', async () => {
+  it('costs at most one read unit to read', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let i = 0; i <= MAX_KEYS; i++) await onDevice(realm, member, '\u{1f4f1}'.repeat(40));
@@ -113,7 +113,7 @@ describe('an account with several keys', () => {
     expect(container.meter.readUnits).toBe(1);
   });
 
-  it('is found by its old item, which has a digest and no more', async () => {
+  it('works with an item of an earlier release, which has only one digest', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { table } = realm.outside;
@@ -135,7 +135,7 @@ describe('an account with several keys', () => {
 });
 
 describe('DELETE /users/me/api_keys/{key}', () => {
-  it('ends this key at once, in a warm container too, and no other', async () => {
+  it('revokes only this key, at once, in warm containers too', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [phone, laptop] = [await onDevice(realm, member, 'Phone'), await onDevice(realm, member, 'Laptop')];
@@ -156,7 +156,7 @@ describe('DELETE /users/me/api_keys/{key}', () => {
     expect(answer(await revoke(realm, phone, own?.id ?? ''))).toEqual([401, 'UNAUTHORIZED']);
   });
 
-  it('ends the first key too, and lets a digest of nothing in nowhere', async () => {
+  it('can also revoke the first key of the account', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const phone = await onDevice(realm, member, 'Phone');
@@ -166,7 +166,7 @@ describe('DELETE /users/me/api_keys/{key}', () => {
     expect((await keysOf(realm, phone)).map(({ label }) => label)).toEqual(['Phone']);
   });
 
-  it('does not know the keys of others, or a key that is revoked', async () => {
+  it('refuses keys of other accounts and revoked keys like unknown ones', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const phone = await onDevice(realm, member, 'Phone');
@@ -177,7 +177,7 @@ describe('DELETE /users/me/api_keys/{key}', () => {
     expect(answer(await revoke(realm, member, id))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('lets two devices revoke each other: one of them wins', async () => {
+  it('lets only one of two devices that revoke each other succeed', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [a, b] = [await onDevice(realm, member, 'A'), await onDevice(realm, member, 'B')];
@@ -190,7 +190,7 @@ describe('DELETE /users/me/api_keys/{key}', () => {
     expect(await keysOf(realm, member)).toHaveLength(2);
   });
 
-  it('ends a waiting poll of that key at once, whatever it waits for, and no other', async () => {
+  it('ends waiting polls of that key at once, and no others', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const phone = await onDevice(realm, member, 'Phone');
@@ -227,7 +227,7 @@ describe('DELETE /users/me/api_keys/{key}', () => {
 });
 
 describe('a key that replaces others', () => {
-  it('takes the place of the one that calls, when the caller regenerates it', async () => {
+  it('replaces the key of the request, if the caller regenerates it', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const phone = await onDevice(realm, member, 'Phone');
@@ -237,7 +237,7 @@ describe('a key that replaces others', () => {
     expect((await keysOf(realm, renewed)).map(({ label }) => label)).toEqual(['First API key', 'Phone']);
   });
 
-  it('takes the place of all of them, for a bot and by the operator', async () => {
+  it('replaces all keys, if it is made for a bot or by the operator', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     const other = await onDevice(realm, bot, 'Server');
@@ -252,7 +252,7 @@ describe('a key that replaces others', () => {
 });
 
 describe('the day on which a key was used last', () => {
-  it('is noted once a day and container, and never on the day on which the key was made', async () => {
+  it('is recorded once a day by each container, but not on the day on which the key was made', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const today = Math.floor(realm.outside.now() / DAY_MS) * 86_400;
@@ -268,7 +268,7 @@ describe('the day on which a key was used last', () => {
     expect((await keysOf(realm, member))[0]).toMatchObject({ last_used: today + 2 * 86_400 });
   });
 
-  it('takes no further round trip', async () => {
+  it('is recorded without a further round trip', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const container = realm.container();
@@ -279,7 +279,7 @@ describe('the day on which a key was used last', () => {
     expect(container.meter.roundTrips).toBe(1);
   });
 
-  it('is not noted while the store is busy, and the request succeeds', async () => {
+  it('is not recorded while the store is throttled, and the request succeeds', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     realm.pass(2 * DAY_MS);

@@ -100,7 +100,7 @@ describe('POST /bots', () => {
     }
   });
 
-  it('keeps what is set for the bot, and lists it', async () => {
+  it('stores the settings of the bot, and lists them', async () => {
     const { call, people } = await newRealm();
     const settings = {
       default_sending_stream: 'Random',
@@ -123,7 +123,7 @@ describe('POST /bots', () => {
     ]);
   });
 
-  it('refuses channels that the caller does not know, in one answer with those that do not exist', async () => {
+  it('refuses channels that the caller cannot see in the same words as missing ones', async () => {
     const realm = await newRealm();
     await givenChannel(realm, { name: 'secret', isPrivate: true });
     const { call, people } = realm;
@@ -139,7 +139,7 @@ describe('POST /bots', () => {
     expect(answer(empty)).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('is for people with the permission, never for guests', async () => {
+  it('needs the permission, and refuses guests', async () => {
     const everyone = await newRealm({ can_create_bots_group: systemGroups.everyone.id });
     expect(answer(await everyone.call(createBot, everyone.people.guest, robot))).toEqual([
       400,
@@ -181,7 +181,7 @@ describe('POST /bots', () => {
     ]);
   });
 
-  it('lets an incoming webhook send, and do nothing else', async () => {
+  it('lets an incoming webhook send messages, and do nothing else', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     const hook = botIn(realm, await call(createBot, people.member, { ...robot, bot_type: 2 }));
@@ -192,7 +192,7 @@ describe('POST /bots', () => {
     expect(bots).toContainEqual(expect.objectContaining({ user_id: hook.userId }));
   });
 
-  it('refuses an address that is taken, and a name that an active account bears', async () => {
+  it('refuses an address that is taken, and a name that an active account has', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     await call(createBot, people.member, robot);
@@ -215,7 +215,7 @@ describe('POST /bots', () => {
     expect((await call(createBot, people.owner, free)).status).toBe(200);
   });
 
-  it('makes one bot of two requests at once for one address', async () => {
+  it('creates one bot for two concurrent requests with the same address', async () => {
     const realm = await newRealm();
     const replies = await Promise.all(
       ['Rosie', 'Roberta', 'Ronja', 'Rita'].map((full_name) =>
@@ -226,7 +226,7 @@ describe('POST /bots', () => {
     for (const { status, body } of replies) if (status === 400) expect(body.msg).toContain('address');
   });
 
-  it('makes one bot of two requests at once for one name', async () => {
+  it('creates one bot for two concurrent requests with the same name', async () => {
     const realm = await newRealm();
     const replies = await Promise.all(
       ['a', 'b', 'c', 'd'].map((short_name) =>
@@ -237,7 +237,7 @@ describe('POST /bots', () => {
     for (const { status, body } of replies) if (status === 400) expect(body.msg).toContain("'Rosie'");
   });
 
-  it('makes none for a user who is deactivated meanwhile', async () => {
+  it('creates no bot for a user who is deactivated meanwhile', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const meanwhile: Mishap = async (send) => {
@@ -249,7 +249,7 @@ describe('POST /bots', () => {
     expect(await loadOwnedBots(realm.outside.table, realm.realm, member.userId)).toHaveLength(1);
   });
 
-  it("has its address at the organization's own host, whatever host the request names", async () => {
+  it("makes an address at the organization's own host, whatever host the request names", async () => {
     const realm = await newRealm();
     const { outside } = realm;
     const organization = await accessOrganizationOf(outside.table, realm.host);
@@ -286,7 +286,7 @@ describe('POST /bots', () => {
     ['none where it answers at any host only', 'main', ['*'], undefined],
     ['none where it is the first of a service that is older than the list', 'main', undefined, undefined],
     ['its ID where it is another one of such a service', 'acme.example.com', undefined, 'acme.example.com'],
-  ])("the organization's own host is %s", (_, id, hosts, own) => {
+  ])("takes as the organization's own host %s", (_, id, hosts, own) => {
     expect(ownHost(id, hosts && { hosts })).toBe(own);
     expect(botEmail('rosie', own)).toBe(`rosie-bot@${own ?? 'parlance.invalid'}`);
   });

@@ -23,7 +23,7 @@ describe('GET /bots', () => {
     expect(answer(await call(listBots, people.bot))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('leaves out the name of a channel that the owner may not know any more', async () => {
+  it('leaves out the name of a channel that the owner can no longer see', async () => {
     const realm = await newRealm();
     const person = await givenUser(realm);
     const channel = await givenChannel(realm, { name: 'cave', isPrivate: true }, [person]);

@@ -110,7 +110,7 @@ describe('the owner of a bot', () => {
     expect((await out(realm, moderator, bot)).status).toBe(200);
   });
 
-  it('gets no address at which mail would speak as a bot with a higher role', async () => {
+  it('gets no mail address that would post as a bot with a higher role', async () => {
     const realm = (await newRealm()).container(undefined, { mailDomain: 'mail.example.com' });
     const { member } = realm.people;
     const bot = await botWith(realm, member, roles.administrator);
@@ -123,7 +123,7 @@ describe('the owner of a bot', () => {
 });
 
 describe('a bot whose owner is deactivated', () => {
-  it('falls to an administrator only if its owner had no higher role', async () => {
+  it('may be taken over by an administrator only if its owner had no higher role', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });
@@ -136,7 +136,7 @@ describe('a bot whose owner is deactivated', () => {
     expect((await back(realm, admin, ofMember)).status).toBe(200);
   });
 
-  it('opens no private channel of an owner to an administrator', async () => {
+  it('gives an administrator no access to private channels of an owner', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });
@@ -153,7 +153,7 @@ describe('a bot whose owner is deactivated', () => {
 });
 
 describe('a person who owns a bot with a higher role than the caller', () => {
-  it('is not deactivated by them, since the bot would be with its owner', async () => {
+  it('cannot be deactivated by the caller, since the bot would be deactivated too', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const made = await givenUser(realm, {});

@@ -16,7 +16,7 @@ describe('POST /bots/{id}/api_key/regenerate', () => {
     expect((await call(getOwn, second)).body.user_id).toBe(people.bot.userId);
   });
 
-  it('refuses others, and what is no bot', async () => {
+  it('refuses other users, and accounts that are not bots', async () => {
     const { call, people } = await newRealm();
     const at = (bot_id: number | string) => ({ path: { bot_id } });
     const { member, moderator, owner, bot } = people;

@@ -14,7 +14,7 @@ const stored = async (realm: TestRealm, keys?: readonly string[]) =>
     .storage;
 
 describe('the storage of a bot (companion facts 3.9)', () => {
-  it('keeps values by key; others replace them, and keys that are not named stay', async () => {
+  it('stores values by key, and a change leaves other keys alone', async () => {
     const realm = await newRealm();
     expect((await put(realm, { a: '1', '😀 b': '2' })).body).toEqual({ result: 'success', msg: '' });
     expect((await put(realm, { a: '3', c: '' })).status).toBe(200);
@@ -26,7 +26,7 @@ describe('the storage of a bot (companion facts 3.9)', () => {
     expect(await stored(realm)).toEqual({});
   });
 
-  it('is for bots only, and each has its own', async () => {
+  it('is only for bots, and each bot has its own', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (const { status, body } of [
@@ -40,7 +40,7 @@ describe('the storage of a bot (companion facts 3.9)', () => {
     expect(await stored(realm)).toEqual({});
   });
 
-  it('an unknown key is refused, and nothing is removed', async () => {
+  it('refuses to remove an unknown key, and removes nothing then', async () => {
     const realm = await newRealm();
     await put(realm, { a: '1' });
     for (const handler of [removeStorage, getStorage]) {
@@ -54,14 +54,14 @@ describe('the storage of a bot (companion facts 3.9)', () => {
     ['a value that is no text', { a: 1 }],
     ['a list', ['a']],
     ['too many keys', Object.fromEntries(Array.from({ length: MAX_KEYS + 1 }, (_, i) => [`${i}`, '']))],
-  ])('%s is refused', async (_, storage) => {
+  ])('refuses %s', async (_, storage) => {
     const realm = await newRealm();
     const { status, body } = await put(realm, storage);
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect(await stored(realm)).toEqual({});
   });
 
-  it('has room for so many keys and characters, and what is removed or made shorter gives room back', async () => {
+  it('has a limit of keys and characters, and removing or shortening values makes room again', async () => {
     const realm = await newRealm();
     const value = 'x'.repeat(250_000 - 1);
     for (const key of ['a', 'b', 'c', 'd']) expect((await put(realm, { [key]: value })).status).toBe(200);
@@ -77,7 +77,7 @@ describe('the storage of a bot (companion facts 3.9)', () => {
     expect((await realm.call(removeStorage, realm.people.bot)).status).toBe(200);
   });
 
-  it('two changes at once are both made and counted', async () => {
+  it('keeps and counts both of two concurrent changes', async () => {
     const realm = await newRealm();
     const slow = realm.container(meanwhile(() => put(realm, { a: 'x'.repeat(100_000) })));
     expect((await slow.call(updateStorage, realm.people.bot, { storage: { b: 'y' } })).status).toBe(200);

@@ -51,7 +51,7 @@ function calledIn(address: string) {
 }
 
 describe('video calls by BigBlueButton (companion facts 4.7)', () => {
-  it('lead people of the organization to a meeting, which who made the link moderates', async () => {
+  it('lead users of the organization to a meeting, which the user who made the link moderates', async () => {
     const { member, guest } = realm.people;
     const given = await link(member, { voice_only: true });
     expect(provider.heard).toEqual([]);
@@ -121,7 +121,7 @@ describe('video calls by BigBlueButton (companion facts 4.7)', () => {
     ['no name', 'member', {}, 'REQUEST_VARIABLE_MISSING'],
     ['a blank name', 'member', { meeting_name: ' ' }, 'BAD_REQUEST'],
     ['a name that is too long', 'member', { meeting_name: 'x'.repeat(301) }, 'BAD_REQUEST'],
-  ] as const)('%s is refused', async (_, as, given, code) => {
+  ] as const)('are refused for %s', async (_, as, given, code) => {
     const { status, body } = await realm.call(create, realm.people[as], given);
     expect([status, body.code]).toEqual([400, code]);
   });

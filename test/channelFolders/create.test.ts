@@ -50,7 +50,7 @@ describe('POST /channel_folders/create', () => {
   );
 
   it.each(['name', 'description'])(
-    'wants the %s (specification 4.3: required) (4.3/name, 4.3/description)',
+    'requires the %s (specification 4.3: required) (4.3/name, 4.3/description)',
     async (name) => {
       const realm = await newRealm();
       const { [name]: _, ...given }: Record<string, unknown> = { name: 'x', description: '' };
@@ -73,7 +73,7 @@ describe('POST /channel_folders/create', () => {
     expect(await folders(realm)).toEqual([]);
   });
 
-  it('tells where a name has a character that cannot be shown (wire facts 5: "1-based position")', async () => {
+  it('says where a name has an unprintable character (wire facts 5: "1-based position")', async () => {
     const realm = await newRealm();
     const { status, body } = await tryToCreate(realm, '😀b\u{7}');
     expect(status).toBe(400);

@@ -36,7 +36,7 @@ describe('PATCH /channel_folders', () => {
     expect((await folders(realm)).map(({ id }) => id)).toEqual([d, c, b, a]);
   });
 
-  it('wants the id of each folder once, archived ones too', async () => {
+  it('requires the id of each folder once, archived ones too', async () => {
     const { realm, a, b, c } = await threeFolders();
     const before = await lastNumber(realm);
     for (const order of [[], [a, c], [a, a, b, c], [a, b, c, 999_999], [a, b, 0], [a, a, b]]) {
@@ -49,7 +49,7 @@ describe('PATCH /channel_folders', () => {
     expect((await folders(realm)).map(({ id }) => id)).toEqual([a, b, c]);
   });
 
-  it('is for administrators', async () => {
+  it('refuses users who are not administrators', async () => {
     const { realm, a, b, c } = await threeFolders();
     for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
       expect(await sort(realm, [a, b, c], realm.people[who])).toMatchObject({

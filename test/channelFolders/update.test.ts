@@ -33,7 +33,7 @@ describe('PATCH /channel_folders/{channel_folder_id}', () => {
     ]);
   });
 
-  it('says nothing when nothing becomes different', async () => {
+  it('sends no event if nothing changes', async () => {
     const realm = await newRealm();
     const id = await createFolder(realm, 'Kitchen', { description: 'x' });
     const before = await lastNumber(realm);
@@ -74,7 +74,7 @@ describe('PATCH /channel_folders/{channel_folder_id}', () => {
     await createFolder(realm, 'kitchen');
   });
 
-  it('gives a name to one of several concurrent requests: by renaming, by archive, by creation', async () => {
+  it('gives a name to only one of several concurrent requests that rename, unarchive or create', async () => {
     const realm = await newRealm();
     const archived = await createFolder(realm, 'Kitchen');
     expect((await edit(realm, archived, { is_archived: true })).status).toBe(200);
@@ -87,7 +87,7 @@ describe('PATCH /channel_folders/{channel_folder_id}', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 
-  it('is for administrators, and for folders that exist', async () => {
+  it('refuses users who are not administrators, and unknown folders', async () => {
     const realm = await newRealm();
     const id = await createFolder(realm, 'Kitchen');
     for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
@@ -124,7 +124,7 @@ describe('folders with channels (wire facts 5: "archiving a folder that still ha
     expect((await edit(realm, id, { name: 'Scullery' })).status).toBe(200);
   });
 
-  it('take no channels once they are archived, and none that do not exist do', async () => {
+  it('take no channels once they are archived, and cannot be used if they do not exist', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createFolder(realm, 'Kitchen');
@@ -136,7 +136,7 @@ describe('folders with channels (wire facts 5: "archiving a folder that still ha
     expect((await createChannels(realm, member, null, 'stove')).status).toBe(200);
   });
 
-  it('cannot be archived while a channel comes in', async () => {
+  it('cannot be archived while a channel is moved into them', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createFolder(realm, 'Kitchen');

@@ -43,7 +43,7 @@ describe('DELETE /streams/{stream_id}', () => {
     await edited(realm, admin, channelId, { is_archived: false });
   });
 
-  it('is gone for clients that do not handle archived channels, and an update for the others', async () => {
+  it('sends a deletion to clients that do not handle archived channels, and an update to the others', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -59,7 +59,7 @@ describe('DELETE /streams/{stream_id}', () => {
     expect(await outsider.poll()).toEqual([]);
   });
 
-  it('is open to users who administer the channel (wire facts 4.1)', async () => {
+  it('is allowed to users who administer the channel (wire facts 4.1)', async () => {
     const realm = await newRealm();
     const { admin, member, moderator, guest } = realm.people;
     const groups = { can_administer_channel_group: onlyUser(member.userId) };

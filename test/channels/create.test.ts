@@ -9,7 +9,7 @@ import { lastNumber, loggedAfter } from '../support/stored.ts';
 import { channelIdOf, expectConsistent, subscriptionOf } from '../support/subscription-state.ts';
 
 describe('POST /channels/create (companion facts 4.4)', () => {
-  it('creates a channel and subscribes those it names, and not the caller', async () => {
+  it('creates a channel and subscribes the named users, but not the caller', async () => {
     const realm = await newRealm();
     const { admin, guest, member } = realm.people;
     const [client, other] = [await givenClient(realm, guest), await givenClient(realm, member)];
@@ -42,7 +42,7 @@ describe('POST /channels/create (companion facts 4.4)', () => {
     ['names in place of IDs', 'owner', { subscribers: ['owner@example.com'] }, 400, 'BAD_REQUEST'],
     ['no subscribers', 'owner', { subscribers: undefined }, 400, 'REQUEST_VARIABLE_MISSING'],
     ['an update of a group', 'owner', { can_send_message_group: { new: 11 } }, 400, 'BAD_REQUEST'],
-  ] as const)('%s is refused, and nothing changes', async (_, as, given, status, code) => {
+  ] as const)('refuses %s, and changes nothing', async (_, as, given, status, code) => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const asked = { name: 'Tea', subscribers: [], ...given };
@@ -52,14 +52,14 @@ describe('POST /channels/create (companion facts 4.4)', () => {
     expect(await channelIdOf(realm, 'Tea')).toBeUndefined();
   });
 
-  it('does not say that a hidden channel has the name', async () => {
+  it('does not reveal that a hidden channel has the name', async () => {
     const realm = await newRealm();
     const { name } = await givenChannel(realm, { isPrivate: true }, [realm.people.owner]);
     const { status, body } = await realm.call(create, realm.people.member, { name, subscribers: [] });
     expect([status, body.msg]).toEqual([400, 'You do not have permission to do this.']);
   });
 
-  it('of two at once one creates the channel; a repeated transaction creates it once', async () => {
+  it('creates one channel for two concurrent requests, and for a repeated transaction', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const tea = { name: 'Tea', subscribers: [] };

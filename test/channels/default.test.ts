@@ -36,7 +36,7 @@ describe('POST and DELETE /default_streams', () => {
     expect(body.subscriptions.map((each: { name: string }) => each.name)).toEqual([name]);
   });
 
-  it('tell members the whole list, and the channel nothing (wire facts 4.6, 4.7)', async () => {
+  it('send members the whole list, and the channel no notice (wire facts 4.6, 4.7)', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -56,7 +56,7 @@ describe('POST and DELETE /default_streams', () => {
     expect(await noticesAfter(realm, before)).toEqual([]);
   });
 
-  it('change and tell nothing where the channel is or is not one already', async () => {
+  it('change nothing and send no event if the channel already is as requested', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     expect((await add(realm, realm.people.admin, realm.channels.general)).status).toBe(200);
@@ -64,7 +64,7 @@ describe('POST and DELETE /default_streams', () => {
     expect(await toldOfChannels(realm, before)).toEqual([]);
   });
 
-  it.each(['moderator', 'member', 'guest', 'bot'] as const)('are not for a %s', async (name) => {
+  it.each(['moderator', 'member', 'guest', 'bot'] as const)('refuse a %s', async (name) => {
     const realm = await newRealm();
     const { general, random } = realm.channels;
     expect(await add(realm, realm.people[name], random)).toMatchObject(notPermitted);
@@ -85,7 +85,7 @@ describe('POST and DELETE /default_streams', () => {
     expect(await add(realm, owner, 'general')).toMatchObject(refused);
   });
 
-  it('and making the channel private at once: never both', async () => {
+  it('never succeed together with a request that makes the channel private', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let round = 0; round < 6; round++) {

@@ -43,7 +43,7 @@ describe('GET /streams/{stream_id}', () => {
     });
   });
 
-  it('returns the posting permission in the words of old clients too', async () => {
+  it('returns the posting permission in the form of old clients too', async () => {
     const realm = await newRealm();
     const policyOf = async (setting: number): Promise<unknown[]> => {
       const { channelId } = await givenChannel(realm, { groups: { can_send_message_group: setting } });
@@ -68,7 +68,7 @@ describe.each<[string, Served]>([
   ['GET /streams/{stream_id}', get],
   ['GET /streams/{stream_id}/members', members],
 ])('%s', (_, handler) => {
-  it('is open to users who can see the channel', async () => {
+  it('is allowed to users who can see the channel', async () => {
     const { realm, shut, ajar } = await scene();
     const { member, admin, moderator, guest } = realm.people;
     const missing = await byId(realm, handler, moderator, 999_999);
@@ -139,7 +139,7 @@ describe('GET /get_stream_id', () => {
     expect(await told('SHUT')).toEqual(missing);
   });
 
-  it('refuses what cannot be a name', async () => {
+  it('refuses names that no channel can have', async () => {
     const realm = await newRealm();
     for (const name of ['', '  ', 'n'.repeat(61), 'n'.repeat(100_000), 'a\u0000b', 'tab\there']) {
       expect(await ask(realm, realm.people.member, name)).toMatchObject({

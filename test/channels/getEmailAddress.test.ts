@@ -39,7 +39,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(await addressOf(mailing(realm), member, channelId)).toBe(address);
   });
 
-  it('"one per (channel, caller, sender)" (4.7/sender_id)', async () => {
+  it('returns "one per (channel, caller, sender)" (4.7/sender_id)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin } = realm.people;
     const bot = await givenBot(realm, member);
@@ -54,7 +54,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(new Set(tokens).size).toBe(5);
   });
 
-  it('is made once when it is asked for many times at once', async () => {
+  it('creates the address once for many concurrent requests', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -71,14 +71,14 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     ['厨房', 'channel'],
     ['snake_case 2', 'snake_case-2'],
     ['wow!', 'channel'],
-  ])('shows the name %s as %s', async (name, slug) => {
+  ])('writes the name %s as %s', async (name, slug) => {
     const realm = mailing(await newRealm());
     const { channels, people } = realm;
     const channelId = name === 'general' ? channels.general : (await givenChannel(realm, { name })).channelId;
     expect((await addressOf(realm, people.member, channelId)).split('.')[0]).toBe(slug);
   });
 
-  it('the default sender is the service, "the ID of the email gateway bot" or none (4.7/sender-gateway)', async () => {
+  it('takes the service as the sender by default, or for "the ID of the email gateway bot" (4.7/sender-gateway)', async () => {
     const realm = mailing(await newRealm());
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -87,7 +87,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(await addressOf(realm, member, general, stored?.noticeBotId)).toBe(address);
   });
 
-  it('other senders are the caller and "a bot owned by the current user", nobody else (4.7/sender-bot)', async () => {
+  it('accepts as other senders the caller and "a bot owned by the current user", nobody else (4.7/sender-bot)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin, bot } = realm.people;
     const { general } = realm.channels;
@@ -103,7 +103,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     }
   });
 
-  it('"when the channel does not exist or the caller lacks access": an invalid channel ID (4.7/invalid-channel)', async () => {
+  it('refuses the channel ID "when the channel does not exist or the caller lacks access" (4.7/invalid-channel)', async () => {
     const realm = mailing(await newRealm());
     const { member, admin, guest } = realm.people;
     const hidden = await givenChannel(realm, { isPrivate: true });
@@ -123,7 +123,7 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     await addressOf(realm, admin, channelId);
   });
 
-  it('is out of use while the channel is archived, and the same afterwards', async () => {
+  it('refuses an archived channel, and returns the same address once it is unarchived', async () => {
     const realm = mailing(await newRealm());
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -134,13 +134,13 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(await addressOf(realm, admin, channelId)).toBe(address);
   });
 
-  it('is the empty string where no mail is taken, for those who may ask', async () => {
+  it('returns the empty string if the service takes no mail, to users who may ask', async () => {
     const realm = await newRealm();
     expect(await addressOf(realm, realm.people.member, realm.channels.general)).toBe('');
     expect(await ask(realm, realm.people.member, 999_999)).toMatchObject(invalidChannelId);
   });
 
-  it('keeps its budget: 2 round trips, one more when it is made (DESIGN 7)', async () => {
+  it('takes 2 round trips, and one more when it creates the address (DESIGN 7)', async () => {
     const realm = mailing(await newRealm());
     const { member, bot } = realm.people;
     const { general } = realm.channels;
@@ -151,14 +151,14 @@ describe('GET /streams/{stream_id}/email_address (specification 4.7, wire facts 
     expect(realm.meter.roundTrips).toBe(1);
   });
 
-  it('is the empty string unless the operator named a domain (wire facts 9)', () => {
+  it('returns the empty string unless the operator set a domain (wire facts 9)', () => {
     const outside = (domain: string | undefined) =>
       makeOutside({ TABLE_NAME: 't', AWS_REGION: 'eu-west-1', MAIL_DOMAIN: domain });
     expect(outside(mailDomain).mailDomain).toBe(mailDomain);
     for (const none of ['', undefined]) expect(outside(none)).not.toHaveProperty('mailDomain');
   });
 
-  it('has at most 64 octets before the @, however long the name is', async () => {
+  it('returns at most 64 octets before the @, however long the name is', async () => {
     const realm = mailing(await newRealm());
     const { channelId } = await givenChannel(realm, { name: `${'Long '.repeat(11)}name` });
     const address = await addressOf(realm, realm.people.member, channelId);

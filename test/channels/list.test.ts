@@ -48,7 +48,7 @@ describe('GET /streams', () => {
     expect(await names(realm, guest)).toEqual(['general']);
   });
 
-  it('adds up the kinds that are asked for', async () => {
+  it('combines the requested kinds', async () => {
     const { realm, member, guest } = await scene();
     expect(await names(realm, member, nothing)).toEqual([]);
     expect(await names(realm, member, { ...nothing, include_subscribed: true })).toEqual([
@@ -69,7 +69,7 @@ describe('GET /streams', () => {
     ]);
   });
 
-  it('shows all that someone may know of, and nothing else', async () => {
+  it('shows exactly the channels that the caller can see', async () => {
     const { realm, member, admin, guest } = await scene();
     const all = ['everyones', 'general', 'joinable', 'led', 'ours', 'random', 'theirs', 'web'];
     expect(await names(realm, admin, { include_all: true })).toEqual(all);
@@ -80,7 +80,7 @@ describe('GET /streams', () => {
     expect(await names(realm, guest, { include_all: true })).toEqual(['general', 'web']);
   });
 
-  it('shows archived channels when they are not excluded', async () => {
+  it('shows archived channels if they are not excluded', async () => {
     const { realm, member } = await scene();
     expect(await names(realm, member, { exclude_archived: false })).toContain('old');
     expect(await names(realm, member, { ...nothing, include_all: true, exclude_archived: false })).toContain(
@@ -88,14 +88,14 @@ describe('GET /streams', () => {
     );
   });
 
-  it('shows a bot what its owner is subscribed to, and nobody else', async () => {
+  it('shows a bot, and nobody else, the channels of its owner', async () => {
     const { realm, member, bot } = await scene();
     const asked = { ...nothing, include_owner_subscribed: true };
     expect(await names(realm, bot, asked)).toEqual(['general', 'ours', 'random']);
     expect(await names(realm, member, asked)).toEqual([]);
   });
 
-  it('says which channels are default ones, if asked', async () => {
+  it('marks default channels on request', async () => {
     const { realm, member } = await scene();
     const { body } = await realm.call(list, member, {}, { query: { include_default: true } });
     const defaults = body.streams.filter(({ is_default }: { is_default: boolean }) => is_default);
@@ -119,7 +119,7 @@ describe('GET /streams', () => {
   });
 });
 
-it('returns the count of a channel that is created between the reads of both', async () => {
+it('the list has the count of a channel that is created between the reads of channels and counts', async () => {
   const realm = await newRealm();
   const { admin } = realm.people;
   let made: Promise<unknown> | undefined;

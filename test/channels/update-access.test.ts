@@ -16,7 +16,7 @@ import { lastNumber } from '../support/stored.ts';
 const cannotAdminister = { status: 400, body: { code: 'CANNOT_ADMINISTER_CHANNEL' } };
 
 describe('who may change a channel (wire facts 4.1, specification 5)', () => {
-  it('an organization administrator, "subscribed or not" (4.2/administer-administrators)', async () => {
+  it('an organization administrator may, "subscribed or not" (4.2/administer-administrators)', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -25,7 +25,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     expect((await storedChannel(realm, channelId)).description).toBe('by an owner');
   });
 
-  it('a member of "can_administer_channel_group", through groups too, "never a guest" (4.2/can_administer_channel_group)', async () => {
+  it('a member of "can_administer_channel_group" may, through nested groups too, "never a guest" (4.2/can_administer_channel_group)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const cook = await givenUser(realm);
@@ -41,7 +41,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     await expectRefused(realm, guest, channelId, { description: 'by a guest' }, cannotAdminister);
   });
 
-  it('nobody else who can read it: "CANNOT_ADMINISTER_CHANNEL"', async () => {
+  it('other users who can read it get "CANNOT_ADMINISTER_CHANNEL"', async () => {
     const realm = await newRealm();
     const { member, moderator, bot, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [guest]);
@@ -50,7 +50,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     }
   });
 
-  it('and a user who cannot see it gets the same reply as for a missing channel (4.2/invalid-channel, 4.2/stream_id)', async () => {
+  it('a user who cannot see it gets the same reply as for a missing channel (4.2/invalid-channel, 4.2/stream_id)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const hidden = await givenChannel(realm, { isPrivate: true });
@@ -64,7 +64,7 @@ describe('who may change a channel (wire facts 4.1, specification 5)', () => {
     }
   });
 
-  it('right after the right was given, and not after it was taken', async () => {
+  it('the permission takes effect as soon as it is granted or taken away', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -111,7 +111,7 @@ describe('an edit as a whole', () => {
     expect((await storedChannel(realm, channelId)).version).toBe(1);
   });
 
-  it('is done in whole or not at all, whichever part is refused', async () => {
+  it('is done completely or not at all, whichever part is refused', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'whole' });
@@ -139,7 +139,7 @@ describe('an edit as a whole', () => {
     await edited(realm, admin, channelId, right);
   });
 
-  it('ignores what was removed from the interface (specification 4.2, level 333) (4.2/stream_post_policy, 4.2/is_announcement_only)', async () => {
+  it('ignores parameters that were removed from the API (specification 4.2, level 333) (4.2/stream_post_policy, 4.2/is_announcement_only)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const { status, body } = await edit(realm, realm.people.admin, channelId, {
@@ -153,7 +153,7 @@ describe('an edit as a whole', () => {
     expect((await storedChannel(realm, channelId)).version).toBe(1);
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm (DESIGN 7)', async () => {
+  it('takes 3 round trips cold and 2 warm (DESIGN 7)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [owner]);

@@ -129,7 +129,7 @@ async function watch(realm: TestRealm, watcher: Watcher, channelId: number): Pro
   expect(watcher.knows).toBe(maySee);
 }
 
-it('random edits by random callers leave a valid channel, whole edits, and news for those who may have them (specification 4.2)', async () => {
+it('random edits by random callers leave a valid channel, are atomic, and send events only to users who may get them (specification 4.2)', async () => {
   await fc.assert(
     fc.asyncProperty(beginning, steps, async ({ isPrivate, subscribers, administrator }, steps) => {
       const realm = await newRealm({ enable_spectator_access: true });

@@ -48,8 +48,8 @@ const heard = async (
 const created = ['stream create', 'subscription peer_add'];
 const deleted = ['stream delete'];
 
-describe('what is heard of a change of privacy (wire facts 4.6)', () => {
-  it('a channel that becomes public is created for those to whom it is new, without an update', async () => {
+describe('events of a change of privacy (wire facts 4.6)', () => {
+  it('create a channel that becomes public for users to whom it is new, without an update', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const { channelId, name } = await givenChannel(realm, { isPrivate: true }, [owner, admin]);
@@ -75,7 +75,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     });
   });
 
-  it('a channel that becomes private is deleted for those who are not in it', async () => {
+  it('delete a channel that becomes private for users who are not in it', async () => {
     const realm = await newRealm();
     const { owner, guest } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [owner, guest]);
@@ -97,7 +97,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     expect(await heard(clients)).toEqual({ owner: updates, admin: updates, member: [], guest: [] });
   });
 
-  it('guests come to know of a channel that becomes web-public, and forget it again', async () => {
+  it('create a web-public channel for guests, and delete it when it is no longer web-public', async () => {
     const realm = await newRealm({ enable_spectator_access: true });
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -110,7 +110,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
   });
 
   it.each(['can_administer_channel_group', 'can_subscribe_group', 'can_add_subscribers_group'])(
-    'members of %s come to know of a private channel with the setting, and forget it without',
+    'create a private channel for members of %s while the setting names them, and delete it afterwards',
     async (setting) => {
       const realm = await newRealm();
       const { owner, member, guest } = realm.people;
@@ -128,7 +128,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     },
   );
 
-  it('several changes that are read at once are told in an order that makes sense', async () => {
+  it('come in a consistent order if several changes are read at once', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -143,7 +143,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     expect(await heard(clients)).toEqual({ member: [...created, ...deleted, ...created], guest: [] });
   });
 
-  it('a user who was let in before they read the events gets none twice', async () => {
+  it('come only once for a user who was subscribed before they read them', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId, name } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -158,7 +158,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     ]);
   });
 
-  it('what was changed in private is not told to those who read on when it is public', async () => {
+  it('do not reveal changes from the time when the channel was private', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true, name: 'plan' }, [owner]);
@@ -171,7 +171,7 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
     expect(JSON.stringify(events)).not.toContain('secret');
   });
 
-  it('a user who lost access gets no further event or message (issue 3)', async () => {
+  it('end with the loss of access, and so do messages', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [owner]);
@@ -186,8 +186,8 @@ describe('what is heard of a change of privacy (wire facts 4.6)', () => {
   });
 });
 
-describe('what is heard of other changes (wire facts 4.6)', () => {
-  it('the whole list of default channels, by all but guests', async () => {
+describe('events of other changes (wire facts 4.6)', () => {
+  it('have the whole list of default channels, for all but guests', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { general } = realm.channels;
@@ -204,7 +204,7 @@ describe('what is heard of other changes (wire facts 4.6)', () => {
     expect(await clients.guest.poll()).toEqual([]);
   });
 
-  it('of an archived channel only by clients that handle them, until it comes back', async () => {
+  it('of an archived channel reach only clients that handle archived channels, until it is unarchived', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isArchived: true }, [admin]);
@@ -218,7 +218,7 @@ describe('what is heard of other changes (wire facts 4.6)', () => {
     expect((await heard(old)).member).toContain('stream create');
   });
 
-  it('is settled by the rights at reading: a user who was made a guest meanwhile gets no event', async () => {
+  it('depend on permissions at the time of reading, so that a user who became a guest gets none', async () => {
     const realm = await newRealm();
     const { owner, moderator } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [owner]);

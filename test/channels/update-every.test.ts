@@ -18,7 +18,7 @@ const properties: readonly [string, unknown, Partial<Channel>][] = [
   ['topics_policy', 'allow_empty_topic', { topicsPolicy: 'allow_empty_topic' }],
 ];
 
-describe('what can be changed of a channel (2.4/properties)', () => {
+describe('what an edit of a channel can change (2.4/properties)', () => {
   it.each(properties)('%s, by an administrator (4.2/administrators)', async (name, value, stored) => {
     const realm = await newRealm({
       enable_spectator_access: true,
@@ -36,7 +36,7 @@ describe('what can be changed of a channel (2.4/properties)', () => {
     expect((await storedChannel(realm, channelId)).groups).toEqual({ ...groups, [name]: moderators.id });
   });
 
-  it('its history, folder and archive, by an administrator (4.2/administrators)', async () => {
+  it('history, folder and archival, by an administrator (4.2/administrators)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const folderId = await createFolder(realm, 'Kitchens');
@@ -50,7 +50,7 @@ describe('what can be changed of a channel (2.4/properties)', () => {
     expect(await storedChannel(realm, channelId)).toMatchObject(expected);
   });
 
-  it('how long its messages are kept, by owners, who are administrators (wire facts 4.4)', async () => {
+  it('retention, by owners, who are administrators (wire facts 4.4)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await edited(realm, realm.people.owner, channelId, { message_retention_days: 30 });

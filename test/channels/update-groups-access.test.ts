@@ -22,7 +22,7 @@ async function scene() {
 }
 
 it.each(['can_add_subscribers_group', 'can_subscribe_group'])(
-  '%s is changed by who administers the channel and can read it (4.2/add-changing, 4.2/subscribe-changing)',
+  '%s can be changed by users who administer the channel and can read it (4.2/add-changing, 4.2/subscribe-changing)',
   async (name) => {
     const { realm, channelId, leader, reader, outsiders } = await scene();
     const given = { [name]: { new: moderators.id } };
@@ -34,7 +34,7 @@ it.each(['can_add_subscribers_group', 'can_subscribe_group'])(
 );
 
 it.each(['can_remove_subscribers_group', 'can_send_message_group'])(
-  '%s is changed by who administers the channel, if they can read it or not (4.2/remove-changing, 4.2/send-changing)',
+  '%s can be changed by users who administer the channel, even if they cannot read it (4.2/remove-changing, 4.2/send-changing)',
   async (name) => {
     const { realm, channelId, leader, reader, outsiders } = await scene();
     await expectRefused(realm, reader, channelId, { [name]: { new: moderators.id } }, cannotAdminister);

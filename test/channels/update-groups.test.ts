@@ -26,7 +26,7 @@ const notForEveryone: readonly ChannelGroupName[] = [
 
 describe('the group settings of a channel (specification 2.2 and 4.2, wire facts 4.5)', () => {
   it.each(channelGroupNames)(
-    '%s takes the system groups of its row, and is told (2.2/integer)',
+    'accept for %s the system groups of its row, and send an event (2.2/integer)',
     async (name) => {
       const realm = await newRealm();
       const { owner } = realm.people;
@@ -45,7 +45,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
   );
 
   it.each(channelGroupNames)(
-    '%s takes people and named groups in their normal form (2.2/object)',
+    'accept for %s users and named groups, and return their normal form (2.2/object)',
     async (name) => {
       const realm = await newRealm();
       const { owner, member, admin } = realm.people;
@@ -76,7 +76,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     },
   );
 
-  it('"If old sent and differs from current: EXPECTATION_MISMATCH", in any order and form (2.2/old)', async () => {
+  it('are compared in any order and form: "If old sent and differs from current: EXPECTATION_MISMATCH" (2.2/old)', async () => {
     const realm = await newRealm();
     const { owner, member, admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -92,7 +92,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     await edited(realm, owner, channelId, { [name]: { new: 5, old: null } });
   });
 
-  it('who reads needs content access for "can_add_subscribers_group" and "can_subscribe_group" only', async () => {
+  it('need content access for "can_add_subscribers_group" and "can_subscribe_group" only', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     for (const name of channelGroupNames) {
@@ -106,7 +106,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     }
   });
 
-  it('one request cannot first open a channel and then use that', async () => {
+  it('cannot be used by the request that grants them', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -118,7 +118,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     await expectRefused(realm, admin, channelId, { is_private: false, can_subscribe_group: own });
   });
 
-  it('refuses unknown, foreign and deactivated groups and people, the first bad id', async () => {
+  it('refuse unknown, foreign and deactivated groups and users, and name the first', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -148,13 +148,13 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     '{"new":3,"newer":4}',
     '{"new":{"direct_members":[]}}',
     '{"new":null}',
-  ])('refuses %s as an update object (2.2/new)', async (value) => {
+  ])('refuse %s as an update object (2.2/new)', async (value) => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await expectRefused(realm, realm.people.owner, channelId, { can_send_message_group: value });
   });
 
-  it('refuses to name more groups than one transaction can hold to being active', async () => {
+  it('refuse more groups than one transaction can check to be active', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const ids: number[] = [];
@@ -166,7 +166,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     await edited(realm, realm.people.owner, channelId, naming(40));
   });
 
-  it('keeps a group that a setting names from being deactivated, and no longer', async () => {
+  it('prevent the deactivation of a group as long as they name it', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { groupId } = await givenGroup(realm);
@@ -183,7 +183,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     expect((await end()).status).toBe(200);
   });
 
-  it('who may post is also told in the words of old clients, and to the channel (wire facts 4.6, 4.7)', async () => {
+  it('send changes of the posting permission in the form of old clients too, with a notice in the channel (wire facts 4.6, 4.7)', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -212,7 +212,7 @@ describe('the group settings of a channel (specification 2.2 and 4.2, wire facts
     expect(await properties(onlyUser(member.userId))).toEqual([[own, onlyUser(member.userId)]]);
   });
 
-  it('other settings are not announced in the channel (wire facts 4.7)', async () => {
+  it('cause no notice in the channel if other settings change (wire facts 4.7)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm);

@@ -65,7 +65,7 @@ describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
     },
   );
 
-  it('"depends on being subscribed", for an administrator and a private channel (4.2/private-permissions)', async () => {
+  it('"depends on being subscribed" for an administrator of a private channel (4.2/private-permissions)', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, isShared, [owner]);
@@ -81,7 +81,7 @@ describe('privacy of a channel (specification 4.2, wire facts 4.3)', () => {
     await edited(realm, admin, channelId, { is_private: true });
   });
 
-  it('also opens to those who may subscribe themselves or add subscribers: they can read it', async () => {
+  it('can also be changed by users who administer the channel and may subscribe themselves or add subscribers, since they can read it', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const own = onlyUser(member.userId);

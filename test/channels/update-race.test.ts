@@ -16,8 +16,8 @@ import { channelIdOf } from '../support/subscription-state.ts';
 const { members, moderators, administrators, owners, nobody } = systemGroups;
 const ROUNDS = 6;
 
-describe('edits of a channel at once', () => {
-  it('never mix: one of several that expect the same value wins as a whole', async () => {
+describe('concurrent edits of a channel', () => {
+  it('never mix, and only one of several that expect the same value succeeds', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -46,7 +46,7 @@ describe('edits of a channel at once', () => {
     expect(await toldOfChannels(realm, before)).toHaveLength(3);
   });
 
-  it('by more than can be decided again in time, are each made, or refused as too many', async () => {
+  it('each succeed or get a 429 if there are more than can be retried in time', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -64,7 +64,7 @@ describe('edits of a channel at once', () => {
     expect(await storedChannel(realm, channelId)).toMatchObject({ description: told.at(-1) });
   });
 
-  it('ends in the state of the last event', async () => {
+  it('end in the state of the last event', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -80,7 +80,7 @@ describe('edits of a channel at once', () => {
     expect((await storedChannel(realm, channelId)).description).toBe(told.at(-1)?.value);
   });
 
-  it('cannot make an invalid state together that neither makes alone', async () => {
+  it('cannot produce an invalid state together', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -103,8 +103,8 @@ describe('edits of a channel at once', () => {
   });
 });
 
-describe('an edit and something else at once', () => {
-  it('empty_topic_only and a message to a named topic: one of them is refused (specification 3)', async () => {
+describe('an edit and another concurrent request', () => {
+  it('empty_topic_only and a message to a named topic never both succeed (specification 3)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const outcomes = new Set<string>();
@@ -127,7 +127,7 @@ describe('an edit and something else at once', () => {
     expect([...outcomes]).toEqual(['200,400']);
   });
 
-  it('a rename and the creation of a channel with that name: one wins', async () => {
+  it('only one of a rename and the creation of a channel with that name succeeds', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -143,7 +143,7 @@ describe('an edit and something else at once', () => {
     }
   });
 
-  it('two channels that swap into one name: one wins', async () => {
+  it('only one of two renames to the same name succeeds', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const ids = [await givenChannel(realm), await givenChannel(realm), await givenChannel(realm)].map(
@@ -157,7 +157,7 @@ describe('an edit and something else at once', () => {
     expect(holder).toBe(ids[replies.findIndex(({ status }) => status === 200)]);
   });
 
-  it('naming a group and deactivating it: never both', async () => {
+  it('an edit that names a group and the deactivation of the group never both succeed', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -171,7 +171,7 @@ describe('an edit and something else at once', () => {
     }
   });
 
-  it('moving into a folder and archiving it: never both', async () => {
+  it('a move into a folder and the archival of the folder never both succeed', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -186,7 +186,7 @@ describe('an edit and something else at once', () => {
     }
   });
 
-  it('taking a private channel out of the archive and the last subscriber leaving: each as a whole', async () => {
+  it('unarchiving a private channel and the leave of its last subscriber each happen completely or not at all', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -204,7 +204,7 @@ describe('an edit and something else at once', () => {
     }
   });
 
-  it('joining a channel that is made private just before: a user who comes too late stays out', async () => {
+  it('a user who joins a channel just after it was made private is refused', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [owner]);

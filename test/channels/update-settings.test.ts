@@ -54,26 +54,29 @@ describe('retention (specification 4.2, wire facts 4.4)', () => {
     ['unlimited', -1, -1],
     ['"unlimited"', -1, -1],
     ['realm_default', undefined, null],
-  ])('%s is kept as %s and told as %s (4.2/realm_default, 4.2/unlimited)', async (given, stored, told) => {
-    const realm = await newRealm();
-    const { channelId, name } = await givenChannel(realm, { messageRetentionDays: 7 });
-    const before = await lastNumber(realm);
-    await edited(realm, realm.people.owner, channelId, { message_retention_days: given });
-    expect((await storedChannel(realm, channelId)).messageRetentionDays).toBe(stored);
-    expect(await toldOfChannels(realm, before)).toEqual([
-      {
-        type: 'stream',
-        op: 'update',
-        stream_id: channelId,
-        name,
-        property: 'message_retention_days',
-        value: told,
-      },
-    ]);
-    expect(await noticesAfter(realm, before)).toHaveLength(1);
-  });
+  ])(
+    '%s is stored as %s and returned as %s (4.2/realm_default, 4.2/unlimited)',
+    async (given, stored, told) => {
+      const realm = await newRealm();
+      const { channelId, name } = await givenChannel(realm, { messageRetentionDays: 7 });
+      const before = await lastNumber(realm);
+      await edited(realm, realm.people.owner, channelId, { message_retention_days: given });
+      expect((await storedChannel(realm, channelId)).messageRetentionDays).toBe(stored);
+      expect(await toldOfChannels(realm, before)).toEqual([
+        {
+          type: 'stream',
+          op: 'update',
+          stream_id: channelId,
+          name,
+          property: 'message_retention_days',
+          value: told,
+        },
+      ]);
+      expect(await noticesAfter(realm, before)).toHaveLength(1);
+    },
+  );
 
-  it.each(['0', '-1', '1.5', 'forever', '', 'null', '99999999'])('%s is an error', async (given) => {
+  it.each(['0', '-1', '1.5', 'forever', '', 'null', '99999999'])('is refused for %s', async (given) => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     const reply = {
@@ -83,7 +86,7 @@ describe('retention (specification 4.2, wire facts 4.4)', () => {
     await expectRefused(realm, realm.people.owner, channelId, { message_retention_days: given }, reply);
   });
 
-  it('is for owners only', async () => {
+  it('can be changed only by owners', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     for (const given of ['30', 'unlimited', 'realm_default', 'nonsense']) {
@@ -152,7 +155,7 @@ describe('folder_id (specification 4.2)', () => {
     expect(await noticesAfter(realm, before)).toEqual([]);
   });
 
-  it('keeps a folder with the channel in it from being archived, and an archived one takes none', async () => {
+  it('prevents archiving the folder, and cannot be an archived one', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const folder = await newFolder(realm, 'one');
@@ -175,7 +178,7 @@ describe('folder_id (specification 4.2)', () => {
 
 describe('topics_policy (specification 3 and 4.2, wire facts 4.4)', () => {
   it.each(['allow_empty_topic', 'disable_empty_topic', 'empty_topic_only'])(
-    '%s is set and told (4.2/topics_policy)',
+    'can be set to %s, with an event (4.2/topics_policy)',
     async (policy) => {
       const realm = await newRealm();
       const { channelId, name } = await givenChannel(realm);
@@ -189,7 +192,7 @@ describe('topics_policy (specification 3 and 4.2, wire facts 4.4)', () => {
     },
   );
 
-  it('is for members of "can_set_topics_policy_group" only', async () => {
+  it('can be changed only by members of "can_set_topics_policy_group"', async () => {
     const realm = await newRealm({ can_set_topics_policy_group: moderators.id });
     const { admin, member } = realm.people;
     const groups = { can_administer_channel_group: onlyUser(member.userId) };
@@ -212,7 +215,7 @@ describe('topics_policy (specification 3 and 4.2, wire facts 4.4)', () => {
     await expectRefused(realm, admin, named, { topics_policy: 'empty_topic_only' });
   });
 
-  it('holds for notices too: they go to the empty topic, and named ones come back with the freedom to name', async () => {
+  it('applies to notices too, which use the empty topic under empty_topic_only', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);

@@ -15,7 +15,7 @@ import { lastNumber } from '../support/stored.ts';
 import { channelIdOf } from '../support/subscription-state.ts';
 
 describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
-  it('is trimmed, and found under the new name only (4.2/new_name)', async () => {
+  it('is trimmed, and the channel is found only under the new name (4.2/new_name)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'old' });
@@ -51,7 +51,7 @@ describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
     }
   });
 
-  it('is refused in another way when the caller cannot see who bears it, and nothing of that channel is told', async () => {
+  it('is refused without details if the caller cannot see the channel that has it', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const groups = {
@@ -82,7 +82,7 @@ describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
     await expectRefused(realm, realm.people.admin, channelId, { new_name: name });
   });
 
-  it('may have 60 characters, counted as code points, and an unprintable one is told by its position (4.2/new_name-length)', async () => {
+  it('may have 60 code points, and the refusal of an unprintable one gives its position (4.2/new_name-length)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await edited(realm, realm.people.admin, channelId, { new_name: '🍲'.repeat(60) });
@@ -90,7 +90,7 @@ describe('the name of a channel (specification 4.2, wire facts 4.4)', () => {
     expect(body.msg).toContain('position 3');
   });
 
-  it('is told with the old name beside it, to the channel too (wire facts 4.6, 4.7)', async () => {
+  it('is sent in an event, and in a notice to the channel with the old name (wire facts 4.6, 4.7)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'old' });
@@ -120,7 +120,7 @@ describe('the description of a channel (specification 4.2, wire facts 4.4)', () 
     expect(stored.renderedDescription).toContain(`data-user-id="${member.userId}"`);
   });
 
-  it('has at most 1024 characters; the empty one clears it (4.2/description-length)', async () => {
+  it('has at most 1024 characters, and the empty string clears it (4.2/description-length)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, {
@@ -133,14 +133,14 @@ describe('the description of a channel (specification 4.2, wire facts 4.4)', () 
     expect(await storedChannel(realm, channelId)).toMatchObject({ description: '', renderedDescription: '' });
   });
 
-  it('is the text as it was sent, like the name: no JSON (9/level-64)', async () => {
+  it('is plain text like the name, not JSON (9/level-64)', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm);
     await edited(realm, realm.people.admin, channelId, { description: '"for cooks"', new_name: '"7"' });
     expect(await storedChannel(realm, channelId)).toMatchObject({ description: '"for cooks"', name: '"7"' });
   });
 
-  it('does not name a channel that its author may not know of', async () => {
+  it('does not link a channel that its author cannot see', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groups = {
@@ -155,7 +155,7 @@ describe('the description of a channel (specification 4.2, wire facts 4.4)', () 
     expect(renderedDescription).toContain(`data-stream-id="${realm.channels.general}"`);
   });
 
-  it('is quoted old and new to the channel, and notifies nobody (wire facts 4.7)', async () => {
+  it('is quoted in a notice to the channel, old and new, which notifies nobody (wire facts 4.7)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, { description: 'for @**all**' });
