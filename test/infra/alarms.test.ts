@@ -40,7 +40,7 @@ const runbook = readFileSync(join(root, 'infra/RUNBOOK.md'), 'utf8');
 const sections = [...runbook.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
 
 describe('alarms', () => {
-  test('say who is hurt and where it stands what to do, and each page of the runbook is of some alarm', () => {
+  test('describe the impact and link to the runbook, which has a section for each alarm and no other', () => {
     const meant = alarms.map(({ AlarmDescription }) => {
       const [, hurt, section] =
         /^([A-Z].{20,}\.) What to do: infra\/RUNBOOK\.md, "(.*)"\.$/s.exec(AlarmDescription) ??
@@ -52,12 +52,12 @@ describe('alarms', () => {
     for (const { AlarmDescription } of alarms) expect(AlarmDescription.length).toBeLessThanOrEqual(1024);
   });
 
-  test('are quiet while nobody talks', () => {
+  test('do not go off on an idle service', () => {
     for (const { AlarmName, TreatMissingData } of alarms)
       expect(TreatMissingData, AlarmName).toBe('notBreaching');
   });
 
-  test('watch all queues: what was given up, and what waits', () => {
+  test('watch dead letters and waiting messages of all queues', () => {
     expect(named('DeadLetters')).toMatchObject({
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Threshold: 1,
@@ -71,7 +71,7 @@ describe('alarms', () => {
     );
   });
 
-  test('watch errors of ours, at the API of this stack', () => {
+  test('watch internal errors at the API of this stack', () => {
     expect(named('Faults')).toMatchObject({
       Namespace: 'AWS/ApiGateway',
       MetricName: '5XXError',
@@ -81,7 +81,7 @@ describe('alarms', () => {
     expect(dimensionsOf(named('Faults'))).toEqual({ ApiName: Name, Stage: 'prod' });
   });
 
-  test('watch that Lambda refuses nobody, whichever function it is, and that those who wait do not fill their room', () => {
+  test('watch throttling of all functions, and how many clients wait', () => {
     expect(named('FunctionsThrottled')).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Throttles' });
     expect(dimensionsOf(named('FunctionsThrottled'))).toEqual({});
     expect(named('PollsCrowded')).toMatchObject({ MetricName: 'ConcurrentExecutions', Threshold: 160 });
@@ -90,19 +90,19 @@ describe('alarms', () => {
     expect(open.map(({ AlarmName }) => AlarmName)).not.toContain('Parlance-PollsCrowded');
   });
 
-  test('watch what runs by the clock', () => {
+  test('watch scheduled functions', () => {
     const scheduled = workers.filter((it) => 'schedule' in it);
     expect(metricsOf('ScheduledWorkFailed')).toEqual(scheduled.map(() => 'Errors'));
   });
 
-  test('are for no more metrics than AWS watches for nothing, where nothing is set: each metric of one is paid for', () => {
+  test('use no more metrics than AWS offers for free, if nothing is set', () => {
     const watched = alarmsOf(wholeStack({})).map(({ Metrics }) =>
       Metrics === undefined ? 1 : Metrics.filter(({ MetricStat }) => MetricStat).length,
     );
     expect(watched.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10);
   });
 
-  test('watch what functions count, under the names that they count it by', () => {
+  test('watch the metrics that functions count, by the same names', () => {
     for (const [alarm, metric, kind] of [
       ['HolesFilled', 'HolesFilled', undefined],
       ['TableThrottled', 'StoreThrottled', undefined],
@@ -115,7 +115,7 @@ describe('alarms', () => {
     }
   });
 
-  test('are told to the address that the operator gave, when they go off and when it is over', () => {
+  test('send mail to the address that the operator set, when they go off and when they end', () => {
     expect(full.the('AWS::SNS::Subscription').Properties).toMatchObject({
       Protocol: 'email',
       Endpoint: 'operator@example.com',
@@ -137,7 +137,7 @@ describe('alarms', () => {
     );
   });
 
-  test('are there without an address too, told to nobody', () => {
+  test('exist without an address too, but notify nobody', () => {
     const silent = wholeStack({});
     expect(silent.all('AWS::SNS::Topic').size).toBe(0);
     expect(alarmsOf(silent).length).toBeGreaterThan(7);
@@ -164,7 +164,7 @@ test('the dashboard shows each alarm, and a line for each code of error', () => 
   expect(shown).toContainEqual(expect.arrayContaining(['BlockedRequests', 'WebACL', 'Parlance-WebAcl']));
 });
 
-test('every graph of the dashboard shows something, whatever is set, since CloudWatch refuses a page with an empty one', () => {
+test('every graph of the dashboard has a metric for any settings, since CloudWatch refuses empty ones', () => {
   for (const template of [full, wholeStack({})]) {
     const { DashboardBody } = template.the('AWS::CloudWatch::Dashboard').Properties;
     const graphs = JSON.parse(textOf(DashboardBody ?? '')).widgets.filter(
@@ -176,6 +176,6 @@ test('every graph of the dashboard shows something, whatever is set, since Cloud
   }
 });
 
-test('the stack has room to grow even with everything that can be set', () => {
+test('the stack has room to grow even with all settings', () => {
   expect(Object.keys(full.resources).length).toBeLessThanOrEqual(designBudgets.resources);
 });

@@ -31,7 +31,7 @@ describe('buildFunctions', () => {
   const hashes = ({ bundles }: Build) =>
     Object.fromEntries(Object.entries(bundles).map(([id, { hash }]) => [id, hash]));
 
-  test('makes one folder for each function, with nothing in it but a handler that runs', async () => {
+  test('makes one folder for each function, which contains only a handler that runs', async () => {
     expect(Object.keys(first.bundles).sort()).toEqual(['export', 'messages.list', 'messages.send']);
     for (const { directory, bytes } of Object.values(first.bundles)) {
       expect(await readdir(directory)).toEqual(['index.mjs']);
@@ -48,7 +48,7 @@ describe('buildFunctions', () => {
     expect(handler).toBeTypeOf('function');
   });
 
-  test('leaves the default credential chain and the event streams out, and the environment in', async () => {
+  test('leaves out the default credential chain and the event streams, but keeps credentials of the environment', async () => {
     const { inputs } = JSON.parse(await readFile(join(outdir, 'metafile.json'), 'utf8'));
     const packages = Object.keys(inputs).join('\n');
     expect(packages).toContain('credential-provider-env/');
@@ -56,7 +56,7 @@ describe('buildFunctions', () => {
     expect(packages).not.toContain('submodules/event-streams/');
   });
 
-  test('writes a source map that names the source, away from what is deployed, if it is wanted', async () => {
+  test('writes a source map with the names of the sources outside of the deployed folder, on request', async () => {
     expect(existsSync(join(outdir, 'maps'))).toBe(false);
     const three = declared('messages.send', 'messages.list', 'export');
     expect(await buildFunctions({ ...three, sourceMaps: true })).toEqual({ ...first, unchanged: false });
@@ -65,13 +65,13 @@ describe('buildFunctions', () => {
     expect(map.sources[0]).toMatch(/messages\/list\.ts$/);
   });
 
-  test('does nothing when nothing has changed, and gives the same answer', async () => {
+  test('does nothing if nothing has changed, and returns the same result', async () => {
     const again = await build('messages.send', 'messages.list', 'export');
     expect(again.unchanged).toBe(true);
     expect(again.bundles).toEqual(first.bundles);
   });
 
-  test('changes the digest of the function whose code changed, and of no other', async () => {
+  test('changes only the digest of the function whose code changed', async () => {
     await writeFile(
       join(sources, 'messages/list.ts'),
       "export const handler = async () => ({ statusCode: 404, body: 'changed' });",
@@ -82,7 +82,7 @@ describe('buildFunctions', () => {
     expect(next.bundles['messages.list']?.hash).not.toBe(first.bundles['messages.list']?.hash);
   });
 
-  test('builds again when a bundle has been deleted', async () => {
+  test('builds again if a bundle was deleted', async () => {
     await build('messages.list', 'export');
     await rm(join(outdir, 'export'), { recursive: true });
     expect((await build('messages.list', 'export')).unchanged).toBe(false);
@@ -95,7 +95,7 @@ describe('buildFunctions', () => {
     expect((await readdir(outdir)).sort()).toEqual(['build.json', 'messages.list', 'metafile.json']);
   });
 
-  test('names every declared function that has not been written', async () => {
+  test('names every declared function that has no code', async () => {
     await expect(build('messages.list', 'messages.forget', 'forget')).rejects.toThrow(
       /^Declared, but not written: .*messages\/forget\.ts, .*workers\/forget\.ts\.$/,
     );

@@ -89,7 +89,7 @@ describe.concurrent.each([
     expect(changed).toMatchObject({ number: -12, numbers: new Set([1, 2, 3]) });
   });
 
-  test('is told which conditions of a transaction failed, and by which items', async () => {
+  test('reports which conditions of a transaction failed, and on which items', async () => {
     const [present, missing] = [newKey(), newKey()];
     const item = { bytes: new Uint8Array([1, 2]), numbers: new Set([1, 2]), deep: { list: [null, 'x'] } };
     const first = await table.transact([{ put: present, item, when: { absent: true } }], randomUUID());
@@ -111,7 +111,7 @@ describe.concurrent.each([
     });
   });
 
-  test('is told by name why a write outside a transaction was refused', async () => {
+  test('reports by name why a write outside a transaction was refused', async () => {
     const key = newKey();
     await table.put(key, {}, { absent: true });
     await expect(table.put(key, {}, { absent: true })).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe.concurrent.each([
     });
   });
 
-  test('is told name, message and status of errors that bring nothing else', async () => {
+  test('reports name, message and status of errors that have nothing else', async () => {
     const elsewhere = tableAt(inject('dynamodb'), 'elsewhere');
     await expect(elsewhere.get(newKey())).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
@@ -135,7 +135,7 @@ describe.concurrent.each([
     ['throttled', throttled],
     ['broken', broken],
     ['cut off', cutOff],
-  ])('tries again when it is %s, and then gives up', async (_mishap, mishap) => {
+  ])('tries again if a request is %s, and then gives up', async (_mishap, mishap) => {
     const way = await newWay();
     const hard = tableAt(way.endpoint);
     const key = newKey();
@@ -150,7 +150,7 @@ describe.concurrent.each([
     expect(await hard.get(key)).toMatchObject({ number: 1 });
   });
 
-  test('tries again after an error that says so by its class alone', async () => {
+  test('tries again after an error that is retryable only by its class', async () => {
     const way = await newWay();
     way.mishaps = [conflicting];
     await tableAt(way.endpoint).put(newKey(), {});
@@ -242,7 +242,7 @@ describe('the clients of workers in a bundle', () => {
   });
 });
 
-describe('the ways to the operator’s secrets in a bundle', () => {
+describe('the clients for the operator’s secrets in a bundle', () => {
   let ways: typeof Ways;
   const listening = async (server: Server): Promise<string> => {
     servers.push(server);
@@ -253,7 +253,7 @@ describe('the ways to the operator’s secrets in a bundle', () => {
     ways = await importBundle<typeof Ways>('key-and-secret');
   });
 
-  test('seal what only the same context opens', async () => {
+  test('seal data that only the same context can open', async () => {
     const keys = createKeyService(join(await temporaryFolder(), 'key'));
     const vault = ways.kmsVault({ AWS_ENDPOINT_URL_KMS: await listening(keys), KEY_ARN: 'arn:key' });
     const sealed = await vault.seal('Grüße', { user: '7' });
@@ -266,7 +266,7 @@ describe('the ways to the operator’s secrets in a bundle', () => {
     });
   });
 
-  test('read a secret, or know by its name the error that says there is none', async () => {
+  test('read a secret, and recognize the error for a missing one by its name', async () => {
     const server = createSecretService(new Map([['RELAY_KEY', 'swordfish']]));
     const environment = {
       AWS_ENDPOINT_URL_SECRETS_MANAGER: await listening(server),
@@ -279,7 +279,7 @@ describe('the ways to the operator’s secrets in a bundle', () => {
   });
 });
 
-test('where the environment names no address, as in Lambda, each client asks its service in its region', async () => {
+test('without an endpoint in the environment, as in Lambda, each client uses its service in its region', async () => {
   const asked = new Set<string>();
   const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((host: string, ...rest: unknown[]) => {
     asked.add(host);
@@ -315,7 +315,7 @@ test('where the environment names no address, as in Lambda, each client asks its
   );
 });
 
-test('every module that is replaced is still where it was', async () => {
+test('every module that the build replaces still exists', async () => {
   const { inputs } = await import(join(outdir, 'metafile.json'), { with: { type: 'json' } }).then(
     (it) => it.default,
   );

@@ -36,12 +36,12 @@ function callersOf({ roles, permissions, schedules, eventSources }: Service, nam
 describe.each([
   ['nothing set', {}],
   ['everything set', everySetting],
-])('of the stack with %s', (_, context) => {
+])('in the stack with %s', (_, context) => {
   const template = wholeStack(context);
   const service = readTemplate({ Resources: template.resources }, 'no code is read', place);
   const nameOf = (id: string) => `Parlance-${id.replace('.', '-')}`;
 
-  test('the gateway may call the functions of its routes, by one role that it alone may take', () => {
+  test('the gateway may call the functions of its routes, by one role that it alone can assume', () => {
     const [role, ...others] = new Set(
       service.api.routes.flatMap(({ integration }) =>
         integration.kind === 'function' ? [integration.credentials] : [],
@@ -54,7 +54,7 @@ describe.each([
       expect(callersOf(service, nameOf(id)), id).toEqual([`apigateway.amazonaws.com as ${gateway.name}`]);
   });
 
-  test('a worker is called by its own queue or schedule, and by nobody else', () => {
+  test('a worker can be called by its own queue or schedule, and by nobody else', () => {
     const here = workers.filter(({ id }) => service.functions.some((it) => it.name === nameOf(id)));
     expect(service.functions).toHaveLength(endpoints.length + here.length);
     for (const { id } of here) {
@@ -84,7 +84,7 @@ describe.each([
     expect(Properties.Policies).toBeUndefined();
   });
 
-  test('there is no other way to a function: no address, alias or version of one, and no policy that stands by itself', () => {
+  test('there is no other way to a function: no URL, alias or version, and no separate policy', () => {
     const types = new Set(Object.values(template.resources).map(({ Type }) => Type));
     for (const type of ['Lambda::Url', 'Lambda::Alias', 'Lambda::Version', 'IAM::Policy', 'IAM::RolePolicy'])
       expect(types).not.toContain(`AWS::${type}`);

@@ -9,20 +9,20 @@ const check = (context: Readonly<Record<string, unknown>>): void =>
   checkContextNames(new App({ context }).node);
 
 describe('values of CDK context', () => {
-  test('are those that something reads, and what the CDK has for itself', () => {
+  test('are those that our code reads, and those of the CDK', () => {
     check({});
     check(everySetting);
     check({ 'aws:cdk:version-reporting': false, '@aws-cdk/core:newStyle': true, 'availability-zones:a': [] });
   });
 
   test.each(['mailDomian', 'MailDomain', 'MAIL_DOMAIN', 'domains', 'constructor'])(
-    'are not called %s',
+    'may not have the name %s',
     (name) => {
       expect(() => check({ [name]: 'x' })).toThrow(new RegExp(`no context value ${name}\\..*, mailDomain,`));
     },
   );
 
-  test('are looked at before anything is made of them', () => {
+  test('are checked before anything is built from them', () => {
     const outdir = join(import.meta.dirname, 'nowhere');
     expect(() => makeApp({}, { outdir, context: { mailDomian: 'mail.example.com' } })).toThrow('mailDomian');
   });

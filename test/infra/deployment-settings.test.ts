@@ -11,8 +11,8 @@ const given = (context: Readonly<Record<string, unknown>>) =>
 
 const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a-1b';
 
-describe('what the operator decides about a deployment', () => {
-  test('has defaults with which `cdk deploy` works as it is', () => {
+describe('settings of a deployment', () => {
+  test('have defaults with which `cdk deploy` works', () => {
     expect(given({})).toEqual({
       stackName: 'Parlance',
       domain: undefined,
@@ -33,14 +33,14 @@ describe('what the operator decides about a deployment', () => {
     });
   });
 
-  test('is several hosts of the service, of which the first is its address', () => {
+  test('may name several hosts, and the first is the address of the service', () => {
     expect(given({ domain: 'chat.example.com,*.chat.example.com', certificateArn }).domain).toEqual({
       hosts: ['chat.example.com', '*.chat.example.com'],
       certificateArn,
     });
   });
 
-  test('is a name of the stack, which its secrets have too unless they are given others', () => {
+  test('may name the stack, and with it its secrets unless these have other names', () => {
     const { stackName, secretNames } = given({ stackName: 'Second-1', zoomSecretName: 'acme/zoom' });
     expect(stackName).toBe('Second-1');
     expect([...secretNames.values()]).toEqual([
@@ -77,26 +77,32 @@ describe('what the operator decides about a deployment', () => {
     ['webexSecretName', 'x'.repeat(513)],
     ['addressLimit', '9'],
     ['addressLimit', 'many'],
-  ])('is not deployed when %s is "%s"', (name, value) => {
+  ])('are refused if %s is "%s"', (name, value) => {
     expect(() => given({ [name]: value })).toThrow(`The context value ${name} cannot be "${value}".`);
   });
 
-  test.each([{ domain: 'chat.example.com' }, { certificateArn }])('is not half a domain: %o', (half) => {
-    expect(() => given(half)).toThrow('need each other');
-  });
+  test.each([{ domain: 'chat.example.com' }, { certificateArn }])(
+    'are refused with half of a domain: %o',
+    (half) => {
+      expect(() => given(half)).toThrow('need each other');
+    },
+  );
 
-  test('can reserve functions for polls, and limit the rates of one kind only', () => {
+  test('can reserve functions for polls, and limit the rate by address alone', () => {
     const { pollConcurrency, addressLimit } = given({ pollConcurrency: '400', addressLimit: '3000' });
     expect(pollConcurrency).toBe(400);
     expect(given({ pollConcurrency: 'none' }).pollConcurrency).toBeUndefined();
     expect(addressLimit).toBe(3000);
   });
 
-  test.each(['128', '199', '1000', '9999', '10000', '10199', '10240'])('gives a poll %s MB', (pollMemory) => {
-    expect(given({ pollMemory }).pollMemory).toBe(Number(pollMemory));
-  });
+  test.each(['128', '199', '1000', '9999', '10000', '10199', '10240'])(
+    'can give a poll %s MB',
+    (pollMemory) => {
+      expect(given({ pollMemory }).pollMemory).toBe(Number(pollMemory));
+    },
+  );
 
-  test('is what secrets are called, each by itself', () => {
+  test('can name each secret separately', () => {
     const name = `acme/chat_1/zoom+=.@${'x'.repeat(492)}`;
     expect(name).toHaveLength(512);
     expect([...given({ zoomSecretName: name }).secretNames.values()]).toEqual([
@@ -113,7 +119,7 @@ describe('what the operator decides about a deployment', () => {
   });
 
   test.each(['pushRelaySecretName', 'zoomSecretName', 'webexSecretName'] as const)(
-    'may say the default of %s, and no other name that ends like an ARN',
+    'may name the default of %s, and no other name that ends like an ARN',
     (setting) => {
       expect(given({ [setting]: deploymentSettings[setting].otherwise })).toEqual(given({}));
       expect(() => given({ [setting]: 'acme/our-secret' })).toThrow(
@@ -125,18 +131,18 @@ describe('what the operator decides about a deployment', () => {
   test.each([
     { pushRelaySecretName: 'acme/one', zoomSecretName: 'acme/one' },
     { zoomSecretName: 'Parlance/push-relay-org-key' },
-  ])('does not call two secrets the same: %o', (names) => {
+  ])('are refused if two secrets have the same name: %o', (names) => {
     expect(() => given(names)).toThrow(
       `The context values pushRelaySecretName and zoomSecretName cannot both be "${names.zoomSecretName}".`,
     );
   });
 
-  test('is no wildcard for an address', () => {
+  test('are refused with a wildcard for an address', () => {
     expect(() => given({ domain: '*.example.com', certificateArn })).toThrow('cannot be a wildcard');
   });
 });
 
-test('the page of the deployment tells of every value of context with its default, the name of every secret among them', () => {
+test('infra/DEPLOY.md lists every context value with its default, including the names of all secrets', () => {
   const page = readFileSync(join(import.meta.dirname, '../../infra/DEPLOY.md'), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const rowOf = (name: string) =>

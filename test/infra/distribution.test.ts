@@ -57,7 +57,7 @@ const managed = {
 };
 
 describe('CloudFront before the API', () => {
-  test('sends everything there as it came, credentials and query too, and keeps nothing of the answers', () => {
+  test('forwards requests unchanged, with credentials and query, and caches no replies', () => {
     expect(config.DefaultCacheBehavior).toMatchObject({
       AllowedMethods: ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'],
       CachePolicyId: managed.CachingDisabled,
@@ -72,13 +72,13 @@ describe('CloudFront before the API', () => {
     expect(origin?.CustomOriginConfig).toMatchObject({ OriginProtocolPolicy: 'https-only' });
   });
 
-  test('waits longer than the gateway, which ends a poll by itself', () => {
+  test('waits longer than the gateway, which ends a poll itself', () => {
     const custom = originOf(config.DefaultCacheBehavior)?.CustomOriginConfig;
     expect(custom).toMatchObject({ OriginReadTimeout: expect.any(Number) });
     expect((custom as { OriginReadTimeout: number }).OriginReadTimeout).toBeGreaterThan(29);
   });
 
-  test('keeps no error, whatever path it was at: it would be told to another caller', () => {
+  test('caches no error on any path, since another caller would get it', () => {
     // Those that CloudFront keeps although nothing else may be kept.
     const kept = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
     const ages = new Map(config.CustomErrorResponses.map((it) => [it.ErrorCode, it.ErrorCachingMinTTL]));
@@ -86,7 +86,7 @@ describe('CloudFront before the API', () => {
     for (const it of config.CustomErrorResponses) expect(it).not.toHaveProperty('ResponsePagePath');
   });
 
-  test('tells it the host and the address of the client, whatever the client says of itself', () => {
+  test('forwards the real host and address of the client, whatever headers the client sends', () => {
     const [association, ...others] = config.DefaultCacheBehavior.FunctionAssociations ?? [];
     expect(others).toEqual([]);
     expect(association?.EventType).toBe('viewer-request');
@@ -114,7 +114,7 @@ describe('CloudFront before the API', () => {
     });
   });
 
-  test('tells it that a client which names no type takes any, and leaves alone what others accept', () => {
+  test('adds `Accept: */*` for clients that send none, and leaves other values alone', () => {
     const { FunctionCode } = template.the<{ FunctionCode: string }>('AWS::CloudFront::Function').Properties;
     const handler = runInNewContext(`${FunctionCode}; handler`);
     const accepted = (headers: Readonly<Record<string, { readonly value: string }>>) =>
@@ -129,7 +129,7 @@ describe('CloudFront before the API', () => {
     });
   });
 
-  test('says with every reply that it is what it says it is', () => {
+  test('adds nosniff to every reply', () => {
     expect(headersPolicy(template, 'ApiHeaders')).toMatchObject({
       SecurityHeadersConfig: {
         ContentTypeOptions: { Override: true },
@@ -138,7 +138,7 @@ describe('CloudFront before the API', () => {
     });
   });
 
-  test('gives back the challenge that the gateway renames (wire facts 1.3)', () => {
+  test('restores the WWW-Authenticate header that the gateway renames (wire facts 1.3)', () => {
     expect(headersPolicy(template, 'ApiHeaders')).toMatchObject({
       CustomHeadersConfig: {
         Items: [{ Header: 'WWW-Authenticate', Value: 'Basic realm="zulip"', Override: false }],
@@ -146,7 +146,7 @@ describe('CloudFront before the API', () => {
     });
   });
 
-  test('lets pages of other origins in where the operator named them, and nowhere else', () => {
+  test('allows pages of the origins that the operator set, and no others', () => {
     expect(headersPolicy(template, 'ApiHeaders')).not.toHaveProperty('CorsConfig');
     const corsOrigins = 'https://app.example.com,http://localhost:8080';
     expect(headersPolicy(stackWith({ corsOrigins }), 'ApiHeaders')).toMatchObject({
@@ -168,7 +168,7 @@ describe('CloudFront before the images', () => {
     return { group, origins: Items.map((it) => config.Origins.find(({ Id }) => Id === it.OriginId)) };
   };
 
-  test('finds them in the bucket under the path of their address (2.8/source_url)', () => {
+  test('finds them in the bucket under the path of their URL (2.8/source_url)', () => {
     expect(images?.PathPattern).toBe('/user_avatars/*');
     for (const realm of ['main', 'chat.example.com', 'a b']) {
       const path = imagePath(realm, 'f.png');
@@ -181,13 +181,13 @@ describe('CloudFront before the images', () => {
     expect(images).not.toHaveProperty('OriginRequestPolicyId');
   });
 
-  test('asks the API about those that are not there, which answers in its envelope', () => {
+  test('forwards missing ones to the API, which answers in its envelope', () => {
     const { group, origins } = members();
     expect(group?.FailoverCriteria).toEqual({ StatusCodes: { Items: [403, 404], Quantity: 2 } });
     expect(origins[1]).toBe(originOf(config.DefaultCacheBehavior));
   });
 
-  test('is the only one that may read them past the functions, and reads nothing else', () => {
+  test('is the only reader beside the functions, and can read nothing else', () => {
     expect(
       template.the<{ OriginAccessControlConfig: Value }>('AWS::CloudFront::OriginAccessControl').Properties
         .OriginAccessControlConfig,
@@ -215,7 +215,7 @@ describe('CloudFront before the images', () => {
     ]);
   });
 
-  test('shows them as nothing but images', () => {
+  test('serves them only as images', () => {
     expect(headersPolicy(template, 'ImageHeaders')).toMatchObject({
       SecurityHeadersConfig: {
         ContentTypeOptions: { Override: true },
@@ -224,7 +224,7 @@ describe('CloudFront before the images', () => {
     });
   });
 
-  test('is not there where no declaration has images', () => {
+  test('does not exist if no declaration has images', () => {
     const endpoints = fixtures.endpoints.filter(({ needs }) => !needs.buckets);
     const without = stackWith({ corsOrigins: 'https://no-images' }, { ...fixtures, endpoints });
     expect(configOf(without)).not.toHaveProperty('CacheBehaviors');
@@ -235,7 +235,7 @@ describe('the address of the service', () => {
   const outputs = (of: Template) =>
     Object.fromEntries(Object.entries(of.outputs).map(([name, { Value }]) => [name, textOf(Value)]));
 
-  test('is that of CloudFront; the bare API, the table and the next command are told too', () => {
+  test('is that of CloudFront, and the outputs also have the bare API, the table and the next command', () => {
     expect(outputs(template)).toEqual({
       BaseUrl: `https://\${DistributionCloudFront.DomainName}`,
       ApiUrl: expect.stringMatching(
@@ -248,12 +248,12 @@ describe('the address of the service', () => {
     expect(config).not.toHaveProperty('Aliases');
   });
 
-  test('stands in the page of the deployment, output by output', () => {
+  test('is documented in infra/DEPLOY.md with all outputs', () => {
     const page = readFileSync(join(import.meta.dirname, '../../infra/DEPLOY.md'), 'utf8');
     for (const name of Object.keys(outputs(template))) expect(page).toContain(`\`${name}\``);
   });
 
-  test('and the next command are what npm run org understands', () => {
+  test('is understood by npm run org, and so is the next command', () => {
     const command = outputs(template).NextCommand ?? '';
     const filled = command.replaceAll(/https:..\$\{.*?\}/g, 'https://d.cloudfront.net').split(' -- ')[1];
     expect(command.startsWith('npm run -s org -- ')).toBe(true);
@@ -281,7 +281,7 @@ describe('the address of the service', () => {
   });
 });
 
-test("names that are the whole account's tell the region, so that a stack may stand in each", () => {
+test('names that are unique in an account contain the region, so that each region can have a stack', () => {
   const { resources } = template;
   const names = Object.values(resources)
     .filter(({ Type }) => Type.startsWith('AWS::CloudFront::'))

@@ -27,7 +27,7 @@ const contentsOf = (id: string): string[] => {
 };
 
 describe('the bundles of the endpoints', () => {
-  test('keep the budgets of the design (section 7), in bytes', () => {
+  test('are within the budgets of the design (section 7), in bytes', () => {
     const over = endpoints.flatMap(({ id }) => {
       const budget = bundleBudget(contentsOf(id));
       const bytes = bundles[id]?.bytes ?? Number.NaN;
@@ -49,7 +49,7 @@ describe('the bundles of the endpoints', () => {
       ['messages.send', 'messages.list', 'events.get'],
       designBudgets.linkifierBytes,
     ],
-  ])('have %s, %s, in a file of its own, and only if they load it', async (file, _, some, budget) => {
+  ])('have %s, %s, in a separate file, and only if they load it', async (file, _, some, budget) => {
     const loading = Object.entries<{ imports: { path: string }[] }>(outputs)
       .filter(([, { imports }]) => imports.some(({ path }) => path === `./${file}`))
       .map(([output]) => basename(dirname(output)));
@@ -68,7 +68,7 @@ describe('the bundles of the endpoints', () => {
     );
   });
 
-  test("hold their own declaration and nobody else's", async () => {
+  test('contain their own declaration and no other', async () => {
     const ids = new Set(endpoints.map(({ id }) => id));
     for (const id of ids) {
       const said = (await readFile(fileOf(id), 'utf8')).matchAll(/\bid:"(\w+\.\w+)"/g);
@@ -109,7 +109,7 @@ describe('the bundles of the endpoints', () => {
 });
 
 describe('withPureConstants', () => {
-  test('marks constants that have to be worked out, and nothing else', () => {
+  test('marks constants with calls in their values, and nothing else', () => {
     const source = [
       "const one = make('a; b');",
       'export const two: Two = {',

@@ -25,7 +25,7 @@ describe("the gateway's own replies", () => {
     [`${place}.Access-Control-Allow-Origin`]: "'*'",
   });
 
-  test('are what they say they are, and may be read by pages of all origins', () => {
+  test('have nosniff, and can be read by pages of all origins', () => {
     const document = bodyOf(at('users.get', 'GET', '/users'), at('users.create', 'POST', '/users/{user_id}'));
     const errors = Object.entries(document['x-amazon-apigateway-gateway-responses']);
     expect(errors.length).toBeGreaterThan(5);
@@ -51,7 +51,7 @@ describe("the gateway's own replies", () => {
 });
 
 describe('the routes', () => {
-  test('call the function of their endpoint, with the request as it came', () => {
+  test('call the function of their endpoint with the unchanged request', () => {
     const { paths } = bodyOf(
       at('messages.send', 'POST', '/api/v1/messages'),
       at('messages.list', 'GET', '/api/v1/messages'),
@@ -70,7 +70,7 @@ describe('the routes', () => {
     });
   });
 
-  test('declare the variables of their path only where the gateway looks at them', () => {
+  test('declare the variables of their path only if the gateway uses them', () => {
     const { paths } = bodyOf(at('topics.rename', 'PATCH', '/users/{user_id}/topics/{topic}'));
     const { patch, options, ...others } = paths['/users/{user_id}/topics/{topic}'] ?? expect.fail();
     expect(others).toMatchObject({
@@ -85,7 +85,7 @@ describe('the routes', () => {
     expect(options).not.toHaveProperty('parameters');
   });
 
-  test('answer HEAD wherever GET is, by the same function', () => {
+  test('answer HEAD by the same function as GET', () => {
     const { paths } = bodyOf(at('users.get', 'GET', '/users'), at('users.create', 'POST', '/users'));
     const { get, head, post } = paths['/users'] ?? expect.fail();
     const { operationId, ...rest } = get ?? expect.fail();
@@ -95,17 +95,17 @@ describe('the routes', () => {
     expect(bodyOf(at('users.create', 'POST', '/users')).paths['/users']).not.toHaveProperty('head');
   });
 
-  test('may not have two names for the variable at one level, which the gateway cannot keep apart', () => {
+  test('may not have two names for the variable at one level, which the gateway cannot distinguish', () => {
     expect(() =>
       bodyOf(at('users.get', 'GET', '/users/{user_id}'), at('users.find', 'PATCH', '/users/{email}/status')),
     ).toThrow('Two names for the variable below /users: {user_id} and {email}.');
   });
 
-  test('take and give bytes whatever their types are called, as compressed replies need it', () => {
+  test('treat all types as binary, as compressed replies need it', () => {
     expect(bodyOf()['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
   });
 
-  test('may have a word beside a variable, and one name at different levels', () => {
+  test('may have a literal beside a variable, and one name at different levels', () => {
     const body = bodyOf(
       at('users.getOwn', 'GET', '/users/me'),
       at('users.get', 'GET', '/users/{id}'),
@@ -123,11 +123,11 @@ describe('the routes', () => {
   });
 });
 
-describe('what the gateway answers without a function', () => {
+describe('the gateway answers without a function', () => {
   const { paths, ...body } = bodyOf(at('a.read', 'GET', '/thing/{id}'), at('a.write', 'POST', '/thing/{id}'));
   const thing = paths['/thing/{id}'];
 
-  test('405 for a method that the path does not have, naming those that it has', () => {
+  test('with 405 for a method that the path does not have, naming those that it has', () => {
     const { responses, 'x-amazon-apigateway-integration': integration } =
       thing?.['x-amazon-apigateway-any-method'] ?? expect.fail();
     const { statusCode, responseParameters, responseTemplates } = integration.responses.default;
@@ -142,7 +142,7 @@ describe('what the gateway answers without a function', () => {
     });
   });
 
-  test('204 for OPTIONS, with the same methods and no body', () => {
+  test('with 204 for OPTIONS, with the same methods and no body', () => {
     const { default: reply } = thing?.options?.['x-amazon-apigateway-integration'].responses ?? expect.fail();
     expect(reply).not.toHaveProperty('responseTemplates');
     expect(reply).toMatchObject({
@@ -152,7 +152,7 @@ describe('what the gateway answers without a function', () => {
     });
   });
 
-  test('what a browser asks before a page of another origin calls the API, for OPTIONS', () => {
+  test('with CORS headers to the preflight of a page of another origin', () => {
     const { default: reply } = thing?.options?.['x-amazon-apigateway-integration'].responses ?? expect.fail();
     expect(reply.responseParameters).toMatchObject({
       'method.response.header.Access-Control-Allow-Methods': "'GET, HEAD, POST'",
@@ -160,7 +160,7 @@ describe('what the gateway answers without a function', () => {
     });
   });
 
-  test('405 for every type of body that clients send, OPTIONS for requests without one, and 415 for others', () => {
+  test('with 405 for every content type that clients send, 204 for OPTIONS without one, and 415 for others', () => {
     const clients = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
     for (const [method, types] of [
       [thing?.options, ['application/json']],
@@ -179,14 +179,14 @@ describe('what the gateway answers without a function', () => {
     }
   });
 
-  test('a way from the root to the account, also where the name of a stage stands before it', () => {
+  test('with a redirect from the root to the account page, also behind the name of a stage', () => {
     const method = paths['/']?.['x-amazon-apigateway-any-method'] ?? expect.fail();
     const { statusCode, responseParameters } = method['x-amazon-apigateway-integration'].responses.default;
     expect(statusCode).toBe('302');
     expect(responseParameters['method.response.header.Location']).toBe("'account'");
   });
 
-  test('404 for every other path, whatever the method', () => {
+  test('with 404 for every other path, whatever the method', () => {
     const integration =
       paths['/{proxy+}']?.['x-amazon-apigateway-any-method']['x-amazon-apigateway-integration'] ??
       expect.fail();
@@ -195,7 +195,7 @@ describe('what the gateway answers without a function', () => {
     expect(JSON.parse(responseTemplates?.['application/json'] ?? '')).toMatchObject({ result: 'error' });
   });
 
-  test('a page where pages are, for a method and for a path that they do not have', () => {
+  test('with a page for unknown methods and paths of pages', () => {
     const page = { isPage: true } as const;
     const { paths } = bodyOf(
       { ...at('pages.show', 'GET', '/login'), ...page },
@@ -231,7 +231,7 @@ describe('what the gateway answers without a function', () => {
     expect(paths).not.toHaveProperty(['/api/{proxy+}']);
   });
 
-  test('404 for what is no ID where an endpoint takes IDs only, as for a path that does not exist', () => {
+  test('with 404 for anything but an ID on a path with an ID, as for an unknown path', () => {
     const ids = { thing: pathId('A thing.'), part: pathId('A part.') };
     const { paths } = bodyOf({ ...at('a.read', 'GET', '/things/{thing}/{part}'), parameters: ids });
     const here = paths['/things/{thing}/{part}'] ?? expect.fail();
@@ -248,7 +248,7 @@ describe('what the gateway answers without a function', () => {
     expect(Object.keys(method.responses)).toEqual(expect.arrayContaining(['404', '405']));
   });
 
-  test('405 on a path of which one endpoint takes other names too', () => {
+  test('with 405 on a path on which one endpoint also takes other names', () => {
     const { paths } = bodyOf(
       { ...at('a.read', 'GET', '/thing/{id}'), parameters: { id: text('An ID or a name.') } },
       { ...at('a.remove', 'DELETE', '/thing/{id}'), parameters: { id: pathId('An ID.') } },
@@ -261,7 +261,7 @@ describe('what the gateway answers without a function', () => {
   const envelopeOf = (type: string) =>
     JSON.parse(responses[type]?.responseTemplates['application/json'] ?? expect.fail(`no ${type}`));
 
-  test('every error of its own in the envelope, as fixed text that takes nothing from the request', () => {
+  test('in the envelope, with fixed texts that contain nothing from the request', () => {
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['DEFAULT_4XX', 'DEFAULT_5XX']));
     for (const [type, { responseTemplates }] of Object.entries(responses)) {
       expect(Object.keys(responseTemplates)).toEqual(['application/json']);
@@ -285,12 +285,12 @@ describe('what the gateway answers without a function', () => {
     ['QUOTA_EXCEEDED', 429, 'RATE_LIMIT_HIT'],
     ['INTEGRATION_FAILURE', 502, 'INTERNAL_SERVER_ERROR'],
     ['INTEGRATION_TIMEOUT', 504, 'INTERNAL_SERVER_ERROR'],
-  ])('%s is %i %s', (type, status, code) => {
+  ])('%s with %i %s', (type, status, code) => {
     expect(responses[type]?.statusCode).toBe(status);
     expect(envelopeOf(type).code).toBe(code);
   });
 
-  test('faults that say nothing of what went wrong', () => {
+  test('with errors that reveal nothing about a fault', () => {
     expect(responses.DEFAULT_5XX?.statusCode).toBeUndefined();
     expect(envelopeOf('DEFAULT_5XX')).toEqual({
       result: 'error',
@@ -299,7 +299,7 @@ describe('what the gateway answers without a function', () => {
     });
   });
 
-  test('when a throttled caller may come again, in the body and in the header', () => {
+  test('with the time to retry for a throttled caller, in the body and in the header', () => {
     for (const type of ['THROTTLED', 'QUOTA_EXCEEDED']) {
       expect(envelopeOf(type)['retry-after']).toBe(1);
       expect(responses[type]?.responseParameters).toMatchObject({

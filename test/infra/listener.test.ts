@@ -80,7 +80,7 @@ describe('the Web Function that holds polls', () => {
   test.each([
     ['nothing', web],
     ['everything', full],
-  ])('may do what the functions of its endpoints may, action by action, with %s set', (_, template) => {
+  ])('has exactly the permissions of the functions of its endpoints, with %s set', (_, template) => {
     // Web Functions are not traced.
     const expected = new Set(
       eventListener.endpoints
@@ -98,23 +98,30 @@ describe('the Web Function that holds polls', () => {
   test.each([
     ['nothing', web],
     ['everything', full],
-  ])('knows what the functions of its endpoints know, and the proof, with %s set', (_, template) => {
-    const known = eventListener.endpoints.map(
-      ({ id }) => template.functionOf(id)[1].Properties.Environment?.Variables ?? {},
-    );
-    const { EnvironmentVariables } = revisionOf(template).ServiceConfig;
-    const { AWS_LAMBDA_NODEJS_ENTRYPOINT: _entry, [proof.variable]: told, ...others } = EnvironmentVariables;
-    expect(others).toEqual(Object.assign({}, ...known));
-    expect(textOf(told ?? '')).toBe(secret);
-  });
+  ])(
+    'has the environment of the functions of its endpoints, and the secret of CloudFront, with %s set',
+    (_, template) => {
+      const known = eventListener.endpoints.map(
+        ({ id }) => template.functionOf(id)[1].Properties.Environment?.Variables ?? {},
+      );
+      const { EnvironmentVariables } = revisionOf(template).ServiceConfig;
+      const {
+        AWS_LAMBDA_NODEJS_ENTRYPOINT: _entry,
+        [proof.variable]: told,
+        ...others
+      } = EnvironmentVariables;
+      expect(others).toEqual(Object.assign({}, ...known));
+      expect(textOf(told ?? '')).toBe(secret);
+    },
+  );
 
-  test('logs to the group of its area, without a line of Lambda for each request', () => {
+  test('logs to the group of its area, without the lines of Lambda for each request', () => {
     const { LogGroup, SystemLogLevel } = revisionOf(web).ServiceConfig.TelemetryConfig.LoggingConfig;
     expect(textOf(LogGroup)).toBe(`\${LogsEvents}`);
     expect(SystemLogLevel).toBe('WARN');
   });
 
-  test('has one address, all of whose requests go to the newest code', () => {
+  test('has one URL, whose requests all go to the newest code', () => {
     expect(endpointOf(web)).toMatchObject({
       AuthType: 'ApplicationManaged',
       EndpointType: 'HomeRegion',
@@ -128,17 +135,20 @@ describe('the Web Function that holds polls', () => {
     ['500', 500],
     ['1200', 2_000],
     ['10000', 10_000],
-  ])('takes %s requests a second, rounded up to a rate that Lambda knows', (requestsPerSecond, RateLimit) => {
-    expect(endpointOf(smallStack({ requestsPerSecond })).ThrottleConfig).toEqual({ RateLimit });
-  });
+  ])(
+    'accepts %s requests a second, rounded up to a rate that Lambda supports',
+    (requestsPerSecond, RateLimit) => {
+      expect(endpointOf(smallStack({ requestsPerSecond })).ThrottleConfig).toEqual({ RateLimit });
+    },
+  );
 
-  test('has no rate of its own where it would be above those that Lambda knows', () => {
+  test('has no rate limit if it would be above those that Lambda supports', () => {
     expect(endpointOf(smallStack({ requestsPerSecond: '10001' }))).not.toHaveProperty('ThrottleConfig');
   });
 });
 
 describe('CloudFront', () => {
-  test('leads exactly the path of polls there, and treats it as it treats the API', () => {
+  test('routes exactly the path of polls to it, with the same settings as for the API', () => {
     const { polls, originOf, rest } = edgeOf(web);
     expect(polls).toHaveLength(1);
     for (const behavior of polls) {
@@ -152,7 +162,7 @@ describe('CloudFront', () => {
     );
   });
 
-  test('waits longer than a poll is held, and no longer than it may without a higher quota', () => {
+  test('waits longer than a poll takes, and no longer than the default quota allows', () => {
     const { polls, originOf } = edgeOf(web);
     const config = polls.map((it) => originOf(it)?.CustomOriginConfig)[0];
     expect(config).toMatchObject({ OriginProtocolPolicy: 'https-only', OriginKeepaliveTimeout: 60 });
@@ -160,7 +170,7 @@ describe('CloudFront', () => {
     expect(eventListener.holdSeconds).toBeLessThan(60);
   });
 
-  test('shows the server a secret that stands in no template and no log', () => {
+  test('sends the server a secret that is in no template and no log', () => {
     const { polls, originOf } = edgeOf(web);
     const [added, ...others] = polls.flatMap((it) => originOf(it)?.OriginCustomHeaders ?? []);
     expect(others).toEqual([]);
@@ -178,7 +188,7 @@ describe('CloudFront', () => {
 });
 
 describe('the code of the Web Function', () => {
-  test('lies in a private bucket that keeps versions, which only its own revisions may read', () => {
+  test('is in a private bucket with versions, which only its own revisions may read', () => {
     const { S3Object } = revisionOf(web).BuildConfig.CodeConfig;
     expect(textOf(S3Object.Bucket)).toBe(`\${EventsListenCodeBucket}`);
     expect(textOf(S3Object.VersionId)).toBe(`\${EventsListenDeploymentCopyCode.VersionId}`);
@@ -202,7 +212,7 @@ describe('the code of the Web Function', () => {
     );
   });
 
-  test('is put there by the deployment, whose role allows nothing else', () => {
+  test('is uploaded by the deployment, whose role allows nothing else', () => {
     const [packaged, ...others] = web
       .grantsOfRole('EventsListenDeploymentRole')
       .filter((grant) => grant.startsWith('s3:GetObject '));
@@ -218,14 +228,14 @@ describe('the code of the Web Function', () => {
   });
 });
 
-describe('where each client waits in a function', () => {
-  test('there is nothing of the Web Function, and the API gets all requests', () => {
+describe('if each client waits in a function', () => {
+  test('there is no Web Function, and the API gets all requests', () => {
     const types = new Set(Object.values(functions.resources).map(({ Type }) => Type));
     expect([...types].filter((type) => /WebFunction|Custom::/.test(type))).toEqual([]);
     expect(edgeOf(functions).polls).toEqual([]);
   });
 
-  test('the functions and routes are the same as beside a Web Function, for those who come past CloudFront', () => {
+  test('the functions and routes are the same as beside a Web Function, for clients that bypass CloudFront', () => {
     const ofApi = ({ resources }: Template) =>
       Object.fromEntries(
         Object.entries(resources).filter(
@@ -236,7 +246,7 @@ describe('where each client waits in a function', () => {
   });
 });
 
-test('the page of upgrades says how to go back, and the number of resources that come', () => {
+test('infra/UPGRADES.md says how to go back, and how many resources are added', () => {
   const page = readFileSync(join(import.meta.dirname, '../../infra/UPGRADES.md'), 'utf8');
   expect(page).toContain('"wait": "function"');
   const more = Object.keys(web.resources).length - Object.keys(functions.resources).length;

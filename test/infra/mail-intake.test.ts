@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ bundles } = await buildFunctions());
 });
 
-test('without a domain there is nothing that takes mail, and nothing that costs', () => {
+test('without a domain nothing receives mail, and nothing costs', () => {
   const off = templateWith({});
   expect(off.all('AWS::Lambda::Function').size).toBe(1);
   for (const type of [
@@ -32,7 +32,7 @@ test('without a domain there is nothing that takes mail, and nothing that costs'
   expect(Properties.Environment?.Variables).not.toHaveProperty('MAIL_DOMAIN');
 });
 
-test('the worker that takes mail apart is of a size that starts soon', () => {
+test('the worker that parses mail is small enough to start fast', () => {
   expect(bundles['incoming-mail']?.bytes).toBeLessThan(430 * 1024);
 });
 
@@ -42,14 +42,14 @@ describe('with a domain', () => {
     on = templateWith({ mailDomain: 'mail.example.com' });
   });
 
-  test('the endpoint and the worker know it', () => {
+  test('the endpoint and the worker have it in their environment', () => {
     for (const { id } of [getChannelEmailAddress, incomingMail])
       expect(on.functionOf(id)[1].Properties.Environment?.Variables).toMatchObject({
         MAIL_DOMAIN: 'mail.example.com',
       });
   });
 
-  test('SES takes mail for it over TLS only, scans it and puts it into the bucket', () => {
+  test('SES receives mail for it over TLS only, scans it and stores it in the bucket', () => {
     expect(on.the('AWS::SES::ReceiptRule').Properties).toEqual({
       RuleSetName: 'Parlance-mail',
       Rule: {
@@ -71,7 +71,7 @@ describe('with a domain', () => {
     expect(on.the('AWS::SES::ReceiptRuleSet').Properties).toEqual({ RuleSetName: 'Parlance-mail' });
   });
 
-  test('the bucket is private, lets nobody but SES put mail there, and forgets it', () => {
+  test('the bucket is private, accepts mail only from SES, and expires it', () => {
     expect(on.the('AWS::S3::Bucket', 'IncomingMailBucket').Properties).toMatchObject({
       PublicAccessBlockConfiguration: {
         BlockPublicAcls: true,
@@ -110,7 +110,7 @@ describe('with a domain', () => {
     ]);
   });
 
-  test('S3 tells the queue of each mail, and may', () => {
+  test('S3 sends the queue a message for each mail, and has the permission', () => {
     const { NotificationConfiguration } = on.the<{ NotificationConfiguration: object }>(
       'AWS::S3::Bucket',
       'IncomingMailBucket',
@@ -139,7 +139,7 @@ describe('with a domain', () => {
     ]);
   });
 
-  test('each part waits for what it needs, as AWS tries it at once', () => {
+  test('each resource depends on those that it needs, since AWS checks them at once', () => {
     const dependsOn = (type: string, name?: string): string =>
       JSON.stringify((on.the(type, name) as unknown as { DependsOn: unknown }).DependsOn);
     expect(dependsOn('AWS::S3::Bucket', 'IncomingMailBucket')).toContain('IncomingMailWorkQueuePolicy');

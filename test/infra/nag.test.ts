@@ -34,11 +34,11 @@ describe.each([
   ['with nothing set', {}],
   ['with everything set', everySetting],
 ])('cdk-nag, of the stack %s', (_, context) => {
-  test('finds nothing that is not explained', () => {
+  test('finds nothing without an explanation', () => {
     expect(findings(context)).toEqual([]);
   });
 
-  test('would find all that is explained, each in a sentence', () => {
+  test('would find everything that is explained, each in a sentence', () => {
     const explained: (Finding & { readonly reason: string })[] = [];
     vi.spyOn(Validations, 'of').mockImplementation(
       (scope: IConstruct) =>

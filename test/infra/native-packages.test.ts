@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('a package with machine code', () => {
-  test('works from beside a bundle, with nothing of the project around it', async () => {
+  test('works beside a bundle, without the rest of the project', async () => {
     await placePackage('sharp', thisMachine, folder, join(folder, 'fetched'));
     const sharp: typeof import('sharp')['default'] = createRequire(join(folder, 'index.mjs'))('sharp');
     expect(sharp.versions.sharp).toBe(await nativeVersion('sharp'));
@@ -22,7 +22,7 @@ describe('a package with machine code', () => {
     expect(info).toMatchObject({ format: 'png', width: 8 });
   });
 
-  test('brings the code of one machine only', async () => {
+  test('contains the code of one machine only', async () => {
     await placePackage('sharp', thisMachine, folder, join(folder, 'fetched'));
     const parts = await readdir(join(folder, 'node_modules/@img'));
     expect(parts.filter((part) => part.startsWith('sharp-')).sort()).toEqual([
@@ -31,7 +31,7 @@ describe('a package with machine code', () => {
     ]);
   });
 
-  test('that cannot be had for a machine stops the build with one sentence', async () => {
+  test('that is not available for a machine stops the build with one sentence', async () => {
     await expect(placePackage('sharp', 'plan9-mips', folder, join(folder, 'fetched'))).rejects.toThrow(
       /^There is no sharp \S+ for plan9-mips, and a function needs it\.$/,
     );

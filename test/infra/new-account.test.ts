@@ -31,7 +31,7 @@ describe.each([
   const template: Template = wholeStack(context);
   const functions = [...template.all<FunctionProperties>('AWS::Lambda::Function')];
 
-  test('can run every function: none is reserved or provisioned, and none has more memory than it may', () => {
+  test('can run every function, with no reserved or provisioned concurrency, and no more memory than allowed', () => {
     expect(functions.length).toBeGreaterThan(80);
     for (const [id, { Properties }] of functions) {
       expect(Properties.ReservedConcurrentExecutions, id).toBeUndefined();
@@ -42,7 +42,7 @@ describe.each([
       expect(Properties).not.toHaveProperty('ProvisionedPollerConfig');
   });
 
-  test('has room for the paths of the API, and lets through what each method is given', () => {
+  test('has room for the paths of the API, and for the rate of each method', () => {
     const { Body } = template.the<{ Body: { paths: Record<string, Value> } }>(
       'AWS::ApiGateway::RestApi',
     ).Properties;
@@ -62,7 +62,7 @@ describe.each([
     }
   });
 
-  test('has room for what is counted in the whole account, for more than one stack', () => {
+  test('has room for more than one stack in all limits of the account', () => {
     const count = (type: string) => template.all(type).size;
     expect(2 * count('AWS::XRay::SamplingRule')).toBeLessThanOrEqual(quotas.samplingRules);
     expect(2 * count('AWS::CloudFront::ResponseHeadersPolicy')).toBeLessThanOrEqual(quotas.headersPolicies);
@@ -73,7 +73,7 @@ describe.each([
     expect(GlobalSecondaryIndexes.length).toBeLessThanOrEqual(quotas.tableIndexes);
   });
 
-  test('keeps of a first deployment that failed nothing but the empty table, which costs nothing and has no fixed name', () => {
+  test('keeps after a failed first deployment only the empty table, which costs nothing and has no fixed name', () => {
     const kept = Object.values(template.resources).filter(
       ({ DeletionPolicy }) => DeletionPolicy === 'Retain',
     );
@@ -88,7 +88,7 @@ describe.each([
   });
 });
 
-describe('what is paid for by the hour', () => {
+describe('resources with a price per hour', () => {
   /** Endpoints that need any of this. A stack of all takes much longer. */
   const dear = endpoints.filter(({ needs }) => needs.secrets || needs.key);
   const hourly = ['AWS::SecretsManager::Secret', 'AWS::KMS::Key', 'AWS::WAFv2::WebACL'];
@@ -116,7 +116,7 @@ describe('what is paid for by the hour', () => {
       { mailDomain: 'mail.example.com' },
       { secrets: 0, keys: 0, acls: 0, polled: [...polled, 'IncomingMailTrigger', 'MailOutTrigger'] },
     ],
-  ])('is there where something that is set needs it: %o', (context, expected) => {
+  ])('exist only if a setting needs them: %o', (context, expected) => {
     const { polled: found, ...counts } = countOf(context as Readonly<Record<string, string>>);
     expect({ ...counts, polled: found.sort() }).toEqual({ ...expected, polled: expected.polled.sort() });
   });
@@ -158,7 +158,7 @@ function fixedNames({ resources }: Template): string[] {
     });
 }
 
-test('two stacks with everything set fit into one region of an account: no name is in both, and no metric', () => {
+test('two stacks with all settings fit into one region of an account, without common names or metrics', () => {
   const [first, second] = [{}, { stackName: 'Second' }].map((other) =>
     wholeStack({ ...everySetting, ...other }),
   ) as [Template, Template];

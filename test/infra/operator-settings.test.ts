@@ -4,8 +4,8 @@ import { operatorSettingsOf } from '../../infra/operator-settings.ts';
 const given = (context: Readonly<Record<string, unknown>>) =>
   operatorSettingsOf({ tryGetContext: (name: string) => context[name] });
 
-describe('what the operator sets by CDK context', () => {
-  test('reaches functions under the names of the variables', () => {
+describe('settings by CDK context', () => {
+  test('reach functions under the names of their variables', () => {
     expect(given({ pushRelayUrl: 'https://push.example.com', webPublicStreams: false })).toEqual(
       new Map([
         ['API_RATE_LIMIT', '200'],
@@ -19,13 +19,13 @@ describe('what the operator sets by CDK context', () => {
     );
   });
 
-  test('has a default, or is not there at all', () => {
+  test('have a default, or are absent', () => {
     const settings = given({ pushRelayUrl: '' });
     expect(settings.get('WEB_PUBLIC_STREAMS_ENABLED')).toBe('true');
     expect(settings.has('PUSH_RELAY_URL')).toBe(false);
   });
 
-  test('is not deployed with one half of the provider of single sign-on', () => {
+  test('are refused with half of a single sign-on provider', () => {
     const [oidcIssuer, oidcClientId] = ['https://id.example.com', 'parlance'];
     expect(() => given({ oidcIssuer })).toThrow(
       'The context value oidcIssuer needs oidcClientId, which is not set.',
@@ -44,7 +44,7 @@ describe('what the operator sets by CDK context', () => {
     ['apiRateLimit', '-1'],
     ['apiRateLimit', 'none'],
     ['zoomClientId', 'two words'],
-  ])('is not deployed when %s is "%s"', (name, value) => {
+  ])('are refused if %s is "%s"', (name, value) => {
     expect(() => given({ [name]: value })).toThrow(`The context value ${name} cannot be "${value}".`);
   });
 });

@@ -33,7 +33,7 @@ const settingsOf = (of: Template) =>
   of.the<{ MethodSettings: readonly MethodSetting[] }>('AWS::ApiGateway::Stage').Properties.MethodSettings;
 
 describe('the rates at the gateway', () => {
-  test('are limited for each method, for all callers together', () => {
+  test('are limited for each method and all callers together', () => {
     const settings = settingsOf(stackWith({ requestsPerSecond: '120' }));
     expect(settings.find(({ ResourcePath }) => ResourcePath === '/*')).toMatchObject({
       HttpMethod: '*',
@@ -42,7 +42,7 @@ describe('the rates at the gateway', () => {
     });
   });
 
-  test('are a tenth of that for what takes more time or memory than most', () => {
+  test('are a tenth of that for methods that take more time or memory than most', () => {
     const { methodOptions } = throttles(everyEndpoint, 500);
     for (const { id, method, path, timeout = 0, memory = 0 } of everyEndpoint) {
       const special = methodOptions[`${path}/${method}`];
@@ -54,7 +54,7 @@ describe('the rates at the gateway', () => {
     expect(Object.keys(methodOptions)).toContain('/api/v1/realm/emoji/{emoji_name}/POST');
   });
 
-  test('are written as the gateway wants them, a slash of the path as ~1', () => {
+  test('are written in the form of the gateway, with ~1 for a slash in the path', () => {
     const [slow = expect.fail('no endpoint')] = fixtures.endpoints;
     const template = synthesized(
       bundles,
@@ -76,17 +76,17 @@ describe('functions that wait for events', () => {
   const concurrencyOf = (of: Template, id: string) =>
     of.functionOf(id)[1].Properties.ReservedConcurrentExecutions;
 
-  test('are reserved only if the operator says how many, and for polls alone', () => {
+  test('are reserved only if the operator sets a number, and only for polls', () => {
     expect(concurrencyOf(stackWith({ pollConcurrency: '80' }), getEvents.id)).toBe(80);
     expect(concurrencyOf(stackWith({ pollConcurrency: '80' }), 'messages.send')).toBeUndefined();
   });
 
-  test('have no function reserved in a template with nothing set, since a new account may run ten and reserve none', () => {
+  test('are not reserved in a template without settings, since a new account may run ten and reserve none', () => {
     for (const [name, { Properties }] of plain.all<Record<string, Value>>('AWS::Lambda::Function'))
       expect(Properties, name).not.toHaveProperty('ReservedConcurrentExecutions');
   });
 
-  test('have the memory that the operator gives them, and they alone', () => {
+  test('alone have the memory that the operator sets', () => {
     const memoryOf = (of: Template) =>
       Object.fromEntries(
         polling.endpoints.map(({ id }) => [id, of.functionOf(id)[1].Properties.MemorySize] as const),
@@ -118,7 +118,7 @@ describe('the web ACL', () => {
   const statements = (of: Acl) =>
     Object.fromEntries(of.Rules.map(({ Name, Statement }) => [Name, Statement.RateBasedStatement]));
 
-  test('is only there if the operator limits something, and then before the API', () => {
+  test('exists only if the operator sets a limit, in front of the API', () => {
     expect(plain.all('AWS::WAFv2::WebACL').size).toBe(0);
     const { ResourceArn, WebACLArn } = template.the('AWS::WAFv2::WebACLAssociation').Properties;
     expect(textOf(ResourceArn ?? '')).toMatch(
@@ -128,7 +128,7 @@ describe('the web ACL', () => {
     expect([acl.Scope, acl.DefaultAction]).toEqual(['REGIONAL', { Allow: {} }]);
   });
 
-  test('answers who asks too much with 429, in the envelope (wire facts 1.3)', () => {
+  test('answers 429 in the envelope over the limit (wire facts 1.3)', () => {
     for (const { Action } of acl.Rules) {
       const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
       expect(ResponseCode).toBe(429);
@@ -148,11 +148,11 @@ describe('the web ACL', () => {
     }
   });
 
-  test('counts by no header that one caller can write in several ways', () => {
+  test('does not count by a header that one caller can write in several ways', () => {
     expect(acl.Rules.map(({ Name }) => Name)).toEqual(['AddressThroughCloudFront', 'Address']);
   });
 
-  test('counts by address: of those who come through CloudFront, the one that CloudFront tells', () => {
+  test('counts by address, and by the one that CloudFront reports for requests through CloudFront', () => {
     const { AddressThroughCloudFront: through, Address: direct } = statements(acl);
     expect(through).toMatchObject({
       Limit: 3000,
@@ -164,7 +164,7 @@ describe('the web ACL', () => {
     expect(direct?.ScopeDownStatement).toEqual({ NotStatement: { Statement: through?.ScopeDownStatement } });
   });
 
-  test('knows CloudFront by a secret that stands in no template', () => {
+  test('recognizes CloudFront by a secret that is in no template', () => {
     const secret = `{{resolve:secretsmanager:\${WebAclProof}:SecretString}}`;
     const { ScopeDownStatement } = statements(acl).AddressThroughCloudFront ?? {};
     const { ByteMatchStatement } = ScopeDownStatement as { ByteMatchStatement: Record<string, Value> };
@@ -184,7 +184,7 @@ describe('the web ACL', () => {
     expect(Properties).not.toHaveProperty('SecretString');
   });
 
-  test('keeps no samples of requests, in which there are keys', () => {
+  test('keeps no samples of requests, since these contain keys', () => {
     for (const { VisibilityConfig } of [acl, ...acl.Rules]) {
       expect(VisibilityConfig).toMatchObject({
         SampledRequestsEnabled: false,
@@ -194,7 +194,7 @@ describe('the web ACL', () => {
   });
 });
 
-test('logs end when the operator says so, those of who touched the buckets too', () => {
+test('logs expire after the time that the operator sets, access logs of buckets too', () => {
   const template = stackWith({ logRetentionDays: '90' });
   const groups = [...template.all<{ RetentionInDays: number }>('AWS::Logs::LogGroup').values()];
   expect(new Set(groups.map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([90]));
@@ -204,7 +204,7 @@ test('logs end when the operator says so, those of who touched the buckets too',
   });
 });
 
-test('traces are a sample, of polls a much smaller one', () => {
+test('traces are sampled, and those of polls much less', () => {
   const rules = [
     ...plain
       .all<{

@@ -18,8 +18,8 @@ const plainDenial = {
   Condition: { Bool: { 'aws:SecureTransport': 'false' } },
 };
 
-describe('the resources that declarations do not name', () => {
-  test('the table is the one of the schema, kept safe from mistakes', () => {
+describe('resources that no declaration names', () => {
+  test('the table has the keys of the schema, and is protected from deletion', () => {
     const table = template.the('AWS::DynamoDB::Table');
     expect(table.Properties).toMatchObject({ ...tableDefinition() });
     expect(table.Properties).toMatchObject({
@@ -84,13 +84,13 @@ describe('the resources that declarations do not name', () => {
     });
   });
 
-  test('the key that seals tokens is turned over each year, and stays when the stack goes', () => {
+  test('the key that seals tokens is rotated each year, and stays when the stack is deleted', () => {
     const key = template.the('AWS::KMS::Key');
     expect(key.Properties).toMatchObject({ EnableKeyRotation: true });
     expect(key.DeletionPolicy).toBe('RetainExceptOnCreate');
   });
 
-  test('a schedule calls its worker, and may', () => {
+  test('a schedule calls its worker, and has the permission', () => {
     const rule = template.the<{ ScheduleExpression: string; State: string; Targets: { Arn: Value }[] }>(
       'AWS::Events::Rule',
     );
@@ -119,7 +119,7 @@ describe('the resources that declarations do not name', () => {
   test.each([
     ["queue 'nowhere'", { queues: ['nowhere'] }],
     ["name of the secret 'nobodys'", { secrets: ['nobodys'] }],
-  ])('a need that the stack cannot meet is a clear error: the %s', (what, needs) => {
+  ])('a declaration that needs something unknown is a clear error: the %s', (what, needs) => {
     const [first = expect.fail('no endpoint')] = fixtures.endpoints;
     const lost = { ...first, needs: { table: [], ...needs } };
     expect(() => synthesized(bundles, join(folder, 'lost'), { endpoints: [lost], workers: [] })).toThrow(

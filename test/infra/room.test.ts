@@ -74,7 +74,7 @@ describe('with as many endpoints as are planned', () => {
   test.each([
     ['grown', 'nothing', designBudgets.resourcesWhenGrown],
     ['everything', 'everything', designBudgets.resources],
-  ] as const)('the stack leaves room for what comes: %s, with %s set', (name, _, budget) => {
+  ] as const)('the stack leaves room to grow: %s, with %s set', (name, _, budget) => {
     expect(stacks[name].all('AWS::Lambda::Function').size).toBeGreaterThan(designBudgets.endpoints);
     expect(countOf(stacks[name])).toBeLessThanOrEqual(budget);
     expect(statSync(join(folder, name, 'Parlance.template.json')).size).toBeLessThan(
@@ -110,7 +110,7 @@ test.each([
   expect(countOf(stack) - countOf(stacks.area)).toBe(1 + roles.length);
 });
 
-test('a function stays in the same policy when others come, so that no deployment takes its permission away', () => {
+test('a function stays in the same policy when others are added, so that no deployment takes its permission away', () => {
   const policiesOf = (stack: Template) =>
     new Map(
       [...stack.all('AWS::IAM::ManagedPolicy')].flatMap(([name, { Properties }]) =>

@@ -119,7 +119,7 @@ describe('sam local', () => {
     }
   });
 
-  test('leads every endpoint to its own code', () => {
+  test('routes every endpoint to its own code', () => {
     const functions = functionsOf(template);
     const found = routesOf(template).map(({ method, path, logicalId }) => {
       const code = functions.get(logicalId) ?? expect.fail(`${logicalId} is no function`);
@@ -131,7 +131,7 @@ describe('sam local', () => {
     expect(found.sort()).toEqual(declared.sort());
   });
 
-  test('reads an API of a version that it knows, whose one stage names it', () => {
+  test('reads an API of a version that it supports, through its one stage', () => {
     const { Body } = template.the<{ Body: Api }>('AWS::ApiGateway::RestApi').Properties;
     expect(Body.openapi).toMatch(/^3\./);
     const apis = Object.entries(template.resources).filter(
@@ -143,7 +143,7 @@ describe('sam local', () => {
     });
   });
 
-  test('meets one stack, and calls functions by themselves: no nested stack, version or alias', () => {
+  test('finds one stack with plain functions: no nested stack, version or alias', () => {
     const types = Object.values(template.resources).map(({ Type }) => Type);
     expect(types).not.toContain('AWS::CloudFormation::Stack');
     expect(types).not.toContain('AWS::Lambda::Version');

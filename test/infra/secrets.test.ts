@@ -30,7 +30,7 @@ const ofCalls = ['calls.complete', 'calls.create', 'calls.register'];
 const ofMeetings = ['calls.createBigBlueButton', 'pages.joinCall'];
 const ofSignOn = ['singleSignOn.begin', 'singleSignOn.complete'];
 
-test('the names of secrets change nothing else of the template', () => {
+test('the names of secrets change nothing else in the template', () => {
   const others = ({ resources }: Template) =>
     Object.fromEntries(
       Object.entries(resources).filter(([, { Type }]) => Type !== 'AWS::SecretsManager::Secret'),
@@ -46,13 +46,13 @@ describe.each([
   ['bigBlueButtonSecretName', 'BigBlueButtonSecretSecret', 'big-blue-button-secret', ofMeetings],
   ['oidcSecretName', 'OidcClientSecretSecret', 'oidc-client-secret', ofSignOn],
 ] as const)('%s', (setting, resource, name, readers) => {
-  test('is what the stack calls the secret, which has no value', () => {
+  test('is the name of the secret in the stack, which has no value', () => {
     const secret = { Name: `Parlance/${name}`, Description: `Parlance: ${name}` };
     expect(secretsOf(plain)[resource]).toEqual(secret);
     expect(secretsOf(chosen)[resource]).toEqual({ ...secret, Name: names[setting] });
   });
 
-  test('leads those who need the secret to it, and lets nobody else read it', () => {
+  test('is known to the functions that need the secret, and no others may read it', () => {
     const grant = `secretsmanager:GetSecretValue on \${${resource}}`;
     const variable = `SECRET_${name.replaceAll('-', '_').toUpperCase()}_ARN`;
     const able = declarations.filter(({ id }) => chosen.grantsOf(id).includes(grant));
@@ -64,7 +64,7 @@ describe.each([
     }
   });
 
-  test('is refused before anything is deployed where Secrets Manager would not take it', () => {
+  test('is refused before a deployment if Secrets Manager would not accept it', () => {
     expect(() => wholeStack({ ...everySetting, [setting]: 'not a name' })).toThrow(
       `The context value ${setting} cannot be "not a name".`,
     );

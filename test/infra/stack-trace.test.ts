@@ -22,7 +22,7 @@ async function lastPlace(id: string): Promise<string> {
 const logged = (fields: Readonly<Record<string, unknown>>) =>
   `2026-11-22T10:00:00.000Z ${JSON.stringify({ level: 'ERROR', requestId: 'r', ...fields })}`;
 
-test('a trace of the deployed code tells files and lines of the sources', async () => {
+test('a trace of the deployed code is translated to files and lines of the sources', async () => {
   const place = await lastPlace('messages.send');
   const code = bundles['messages.send']?.code;
   const error = `Error: no use\n    at a (file:///var/task/index.mjs:${place})\n    at node:internal/x:1:2`;
@@ -32,7 +32,7 @@ test('a trace of the deployed code tells files and lines of the sources', async 
   );
 });
 
-test('a trace of other code is left as it is, with a word that it is', async () => {
+test('a trace of other code is left as it is, with a note', async () => {
   const error = 'Error: no use\n    at a (file:///var/task/index.mjs:1:1)';
   const trace = await readableTrace(logged({ worker: 'export', code: '0123456789ab', error }), {
     bundles,
@@ -47,7 +47,7 @@ test('a trace of other code is left as it is, with a word that it is', async () 
 });
 
 test.each(['', 'REPORT RequestId: r', '{"level":"WARN","message":"mail dropped"}', '{broken'])(
-  'a line without a trace is passed over: %s',
+  'a line without a trace is skipped: %s',
   async (line) => {
     expect(await readableTrace(line, { bundles, outdir })).toBeUndefined();
   },

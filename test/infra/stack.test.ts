@@ -139,7 +139,7 @@ describe.each([
     }
   });
 
-  test('allows each function exactly what its declaration needs', () => {
+  test('gives each function exactly the permissions that its declaration needs', () => {
     for (const it of declarations) expect(template.grantsOf(it.id)).toEqual(expectedGrants(it));
   });
 
@@ -154,7 +154,7 @@ describe.each([
     }
   });
 
-  test('tells each function where its needs are, and nothing else', () => {
+  test('has in the environment of each function only what it needs', () => {
     for (const it of declarations) {
       const { Variables = {} } = template.functionOf(it.id)[1].Properties.Environment ?? {};
       const found = Object.entries(Variables).map(([key, value]) => [key, textOf(value)]);
@@ -162,7 +162,7 @@ describe.each([
     }
   });
 
-  test('has one log group for the functions of each area, with an end', () => {
+  test('has one log group for the functions of each area, which expires', () => {
     for (const { id } of declarations) {
       const logs = template.the('AWS::Logs::LogGroup', logsOf(id));
       expect(logs.Properties).toMatchObject({
@@ -177,7 +177,7 @@ describe.each([
     expect(new Set(template.all('AWS::Logs::LogGroup').keys())).toEqual(used);
   });
 
-  test('leads every route to its function, which the gateway calls by its own role', () => {
+  test('routes every path to its function, which the gateway calls by its own role', () => {
     const { Body } = template.the<{ Body: { paths: Record<string, Record<string, Value>> } }>(
       'AWS::ApiGateway::RestApi',
     ).Properties;
@@ -196,13 +196,13 @@ describe.each([
     }
   });
 
-  test('ends every function behind the gateway before the gateway gives up', () => {
+  test('gives every function behind the gateway a shorter time than the gateway', () => {
     for (const { id } of endpoints) {
       expect(template.functionOf(id)[1].Properties.Timeout).toBeLessThan(gatewayLimit);
     }
   });
 
-  test('gives every queue of work time for six tries, and one place for what failed too often', () => {
+  test('gives every work queue time for six tries, and one dead-letter queue', () => {
     expect(template.the('AWS::SQS::Queue', 'DeadLetters').Properties).toMatchObject({
       MessageRetentionPeriod: 14 * 24 * 60 * 60,
     });
@@ -226,7 +226,7 @@ describe.each([
     }
   });
 
-  test('lets no function trigger itself without end but those that are meant to', () => {
+  test('lets no function trigger itself endlessly, except those that are meant to', () => {
     for (const it of declarations) {
       const isMeant = 'queue' in it && (it.needs.queues ?? []).includes(it.queue.name);
       const { RecursiveLoop } = template.functionOf(it.id)[1].Properties;
@@ -234,7 +234,7 @@ describe.each([
     }
   });
 
-  test('keeps every function of an endpoint, and every listener, within its budget of bytes', () => {
+  test('keeps every function of an endpoint, and every listener, within its size budget', () => {
     const { outputs }: Metafile = JSON.parse(readFileSync(join(dist, 'metafile.json'), 'utf8'));
     for (const { id } of [...endpoints, ...listenersFor(endpoints)]) {
       const output = Object.entries(outputs).find(([file]) => file.endsWith(`/${id}/index.mjs`))?.[1];
@@ -274,14 +274,14 @@ describe('the command in cdk.json', () => {
     });
   }, BUILDING);
 
-  test('writes the same template as the local cloud gets, whatever the CDK asks for', () => {
+  test('writes the same template as the local cloud uses, whatever the CDK requests', () => {
     const [mine, theirs] = [outdir, join(folder, 'the service')].map((it) =>
       readFileSync(join(it, 'Parlance.template.json'), 'utf8'),
     );
     expect(mine).toBe(theirs);
   });
 
-  test('finds that the template satisfies the schemas of CloudFormation', () => {
+  test('writes a template that satisfies the schemas of CloudFormation', () => {
     const report = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
     const reports: readonly { readonly conclusion: string; readonly violations: readonly unknown[] }[] =
       report.pluginReports;

@@ -68,7 +68,7 @@ describe('the bootstrap', () => {
     expect(isInstalled(it.folder)).toBe(false);
   });
 
-  test('does not take half of an installation for a whole one', async () => {
+  test('does not mistake half of an installation for a whole one', async () => {
     const it = await project();
     await mkdir(join(it.folder, 'node_modules/.bin'), { recursive: true });
     await writeFile(join(it.folder, 'node_modules/.bin/node'), '');
@@ -79,7 +79,7 @@ describe('the bootstrap', () => {
     expect(stderr).toContain('The packages could not be installed: see the messages of npm above.');
   });
 
-  test('asks the npm that it runs under, or else the one on the path', () => {
+  test('uses the npm that it runs under, or else the one on the path', () => {
     expect(installCommand({ npm_execpath: '/npm/bin/npm-cli.js' }).slice(0, 3)).toEqual([
       process.execPath,
       '/npm/bin/npm-cli.js',
@@ -88,7 +88,7 @@ describe('the bootstrap', () => {
     expect(installCommand({}).slice(0, 2)).toEqual(['npm', 'ci']);
   });
 
-  test('passes signals on, and ends as the script does', async () => {
+  test('forwards signals, and exits with the status of the script', async () => {
     const it = await project();
     await start(it);
     await writeFile(
@@ -101,7 +101,7 @@ describe('the bootstrap', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test('stops the script when npm is killed, which tells nobody', async () => {
+  test('stops the script when npm is killed, which sends no signal', async () => {
     const it = await project();
     await start(it);
     const ended = join(it.folder, 'ended');

@@ -25,7 +25,7 @@ describe('the configuration', () => {
     expect(readConfiguration({ PORT: '', DYNAMODB_ENDPOINT: ' ' }).port).toBe(9991);
   });
 
-  test('is what the environment says', () => {
+  test('reads the environment', () => {
     const given = {
       PORT: '80',
       DATA_DIR: '/data',
@@ -65,7 +65,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('takes no mail at the port 0', () => {
+  test('receives no mail at the port 0', () => {
     const { smtp, context } = readConfiguration({ SMTP_PORT: '0', MAIL_DOMAIN: 'mail.example.com' });
     expect(smtp).toBeUndefined();
     expect(context).toMatchObject({ mailDomain: '' });
@@ -76,9 +76,12 @@ describe('the configuration', () => {
     [7, 5],
     [500, 400],
     [1000, 900],
-  ])('leaves some of %i functions to those who do not wait: %i may wait', (concurrency, polls) => {
-    expect(roomForPolls(concurrency)).toBe(polls);
-  });
+  ])(
+    'lets %i functions hold at most %i waiting clients, so that others are not blocked',
+    (concurrency, polls) => {
+      expect(roomForPolls(concurrency)).toBe(polls);
+    },
+  );
 
   test.each([
     ['PORT', 'x', 'PORT must be a whole number from 0 to 65535, and not "x".'],
@@ -95,13 +98,13 @@ describe('the configuration', () => {
     ['PUSH_RELAY_URL', 'push.example.com', 'PUSH_RELAY_URL (the relay for push notifications) cannot be'],
     ['MAIL_DOMAIN', 'mail@example.com', 'MAIL_DOMAIN (the domain at which channels take mail'],
     ['WEB_PUBLIC_STREAMS_ENABLED', 'yes', 'WEB_PUBLIC_STREAMS_ENABLED ('],
-  ])('%s=%s is one clear sentence', (name, value, sentence) => {
+  ])('refuses %s=%s in one clear sentence', (name, value, sentence) => {
     const reading = () => readConfiguration({ [name]: value });
     expect(reading).toThrow(StartProblem);
     expect(reading).toThrow(sentence);
   });
 
-  test('lets as many functions run as the memory holds, and an account may', () => {
+  test('lets as many functions run as fit into memory and an account allows', () => {
     expect(defaultConcurrency(64 * 2 ** 30)).toBe(1000);
     expect(defaultConcurrency(8 * 2 ** 30)).toBe(256);
     expect(defaultConcurrency(0)).toBeGreaterThanOrEqual(4);
@@ -109,7 +112,7 @@ describe('the configuration', () => {
 });
 
 describe('the data folder', () => {
-  test('is made, and belongs to one process at a time', async () => {
+  test('is created, and belongs to one process at a time', async () => {
     const path = join(await temporaryFolder(), 'deep', 'data');
     const first = openDataDirectory(path);
     expect(() => openDataDirectory(path, 0)).toThrow(`Another npm start has DATA_DIR ${path}`);
@@ -118,7 +121,7 @@ describe('the data folder', () => {
     expect(await readdir(path)).toEqual(['lock']);
   });
 
-  test('that cannot be written is one clear sentence', async () => {
+  test('that cannot be written is refused in one clear sentence', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file'), '');
     expect(() => openDataDirectory(join(folder, 'file', 'data'))).toThrow(/cannot be written \(ENOTDIR\)/);
@@ -138,7 +141,7 @@ describe('the files for clients', () => {
     { name: 'bot', email: 'bot@example.com', apiKey: 'k2' },
   ];
 
-  test('are in the form that official clients read, and for nobody else', async () => {
+  test('have the form of official clients, and only their owner can read them', async () => {
     const folder = join(await temporaryFolder(), 'zuliprc');
     writeClientConfigurations(folder, accounts, new URL('http://127.0.0.1:9991'));
     expect(await readFile(join(folder, 'member.zuliprc'), 'utf8')).toBe(

@@ -34,7 +34,7 @@ beforeEach(async () => {
 const seed = () => join(options.dataDirectory, 'demo-seed');
 const names = ['admin', 'bot', 'guest', 'member', 'moderator', 'owner'];
 
-test('an empty table gets the organization, and the folder its files', async () => {
+test('a first start creates the organization, and the files for clients', async () => {
   const demo = await ensureDemo(options);
   expect(demo.created).toBe(true);
   expect(demo.accounts?.map(({ name }) => name).sort()).toEqual(names);
@@ -48,7 +48,7 @@ test('an empty table gets the organization, and the folder its files', async () 
   expect(existsSync(seed())).toBe(false);
 });
 
-test('people get passwords that work, stored as digests, and in a file that only its owner may read', async () => {
+test('users get working passwords, stored as digests, and in a file that only its owner can read', async () => {
   const { passwordCost: _cheap, ...real } = options;
   const { passwords, passwordFile = '' } = await ensureDemo(real);
   expect(passwords?.map(({ email }) => email)).toEqual(
@@ -84,7 +84,7 @@ test('a later start changes nothing', async () => {
   expect(keys(second.accounts)).toEqual(keys(first.accounts));
 });
 
-test('one who is interrupted before the files are written makes the same keys again', async () => {
+test('a start after one that was interrupted before it wrote the files makes the same keys', async () => {
   await writeFile(seed(), 'a seed that was kept');
   const before = await ensureDemo(options);
   await rm(before.folder, { recursive: true });

@@ -40,7 +40,7 @@ async function processesWith(text: string): Promise<number[]> {
 }
 
 describe('the store', () => {
-  test('at a given address may break off its first answer', async () => {
+  test('at a given address may drop the connection of the first request', async () => {
     let asked = 0;
     const server = createServer((_, reply) => {
       asked += 1;
@@ -89,7 +89,7 @@ describe('the store', () => {
     expect(await processesWith(file)).toEqual([]);
   });
 
-  test('is only believed in when something answers', async () => {
+  test('has started only when it answers', async () => {
     const nowhere = new URL('http://127.0.0.1:1');
     vi.useFakeTimers({ toFake: ['Date'] });
     const started = startDynamoStore('unused', nowhere);
@@ -110,7 +110,7 @@ describe('the store', () => {
 describe('a table', () => {
   const client = clientOf(new URL(inject('dynamodb')));
 
-  test('is made with its indexes and its time to live, and gets those of a later template', async () => {
+  test('is created with its indexes and its time to live, and is updated by a later template', async () => {
     const table = tableOf(`made-${crypto.randomUUID()}`);
     await ensureTable(client, table);
     const item = { pk: { S: 'p' }, sk: { S: 's' }, kind: { S: 'k' }, extra: { S: 'e' } };
@@ -143,7 +143,7 @@ describe('a table', () => {
     }
   });
 
-  test('loses what has expired, and nothing else', async () => {
+  test('deletes expired items, and nothing else', async () => {
     const table = tableOf(`expiring-${crypto.randomUUID()}`);
     await ensureTable(client, table);
     const put = (sk: string, more: object) =>

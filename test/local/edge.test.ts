@@ -30,8 +30,8 @@ const requestWith = (headers: readonly (readonly [string, string])[]): HttpReque
   body: Buffer.alloc(0),
 });
 
-describe('what stands before the gateway', () => {
-  test('returns the host and the address of the client, whatever the client says of itself', () => {
+describe('the edge in front of the gateway', () => {
+  test('forwards the real host and address of the client, whatever headers the client sends', () => {
     const sent = requestWith([
       ['Host', 'chat.example.com:9991'],
       ['X-Forwarded-Host', 'other.example.com'],
@@ -48,7 +48,7 @@ describe('what stands before the gateway', () => {
     expect(rawHeaders.filter((text) => text.toLowerCase() === 'x-forwarded-host')).toHaveLength(1);
   });
 
-  test('leaves a request without a host to the gateway', () => {
+  test('leaves a request without a host unchanged', () => {
     const sent = requestWith([['Accept', 'text/plain']]);
     expect(edge(sent)).toBe(sent);
   });

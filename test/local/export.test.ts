@@ -56,7 +56,7 @@ const inspected = async (files: Files): Promise<Inspection> =>
   inspectExport(Readable.from([await archiveWith(files)]));
 
 describe('inspecting the archive of an export', () => {
-  test('finds what is in it', async () => {
+  test('counts its contents', async () => {
     expect(await inspected(whole)).toEqual({
       manifest: whole['manifest.json'],
       counts: {
@@ -133,11 +133,11 @@ describe('inspecting the archive of an export', () => {
         'The channel 2 names the group 300, which is not there.',
       ],
     ],
-  ])('notices when %s is missing', async (_, files, problems) => {
+  ])('reports that %s is missing', async (_, files, problems) => {
     expect([...(await inspected(files)).problems].sort()).toEqual([...problems].sort());
   });
 
-  test('notices what is there twice, or in the wrong order', async () => {
+  test('reports duplicates and a wrong order', async () => {
     const twice = { ...whole, 'users/000001.jsonl': [user, user] };
     expect((await inspected(twice)).problems).toContain('The user 1 is there twice.');
     const again = { ...whole, 'subscriptions/000002.jsonl': [{ user_id: 1, stream_id: 2 }] };
@@ -150,7 +150,7 @@ describe('inspecting the archive of an export', () => {
     expect((await inspected(behind)).problems[0]).toMatch(/stands behind the end/);
   });
 
-  test('says that what is cut off, or something else, is no archive', async () => {
+  test('reports that a truncated or other file is not an archive', async () => {
     const archive = await archiveWith(whole);
     for (const bytes of [archive.subarray(0, archive.length - 30), Buffer.from('not an archive at all')]) {
       await expect(inspectExport(Readable.from([bytes]))).rejects.toThrow();
@@ -178,7 +178,7 @@ describe('npm run export', () => {
       }),
     );
 
-  test('inspect tells what is in a file, and whether it is whole', async () => {
+  test('inspect prints the contents of a file, and whether it is complete', async () => {
     await writeFile(join(folder, 'good.tar.gz'), await archiveWith(whole));
     const { code, stdout } = await run('inspect', 'good.tar.gz');
     expect(stdout).toContain('Export 7 (public), asked for at 2027-01-15T08:00:00.000Z, 9 files:');
@@ -187,7 +187,7 @@ describe('npm run export', () => {
     expect(code).toBe(0);
   });
 
-  test('inspect fails for an archive that is not as it should be, and for what is none', async () => {
+  test('inspect fails for a damaged archive, and for other files', async () => {
     await writeFile(join(folder, 'bad.tar.gz'), await archiveWith({ ...whole, 'users/000001.jsonl': [] }));
     const bad = await run('inspect', 'bad.tar.gz');
     expect(bad).toMatchObject({

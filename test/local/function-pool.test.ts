@@ -65,14 +65,14 @@ describe('a function', () => {
     expect(pool.copies('unruly')).toBe(1);
   });
 
-  test('has one event at a time: long ones get copies of their own', async () => {
+  test('handles one event at a time, so that long ones get copies of their own', async () => {
     const pool = poolOf([lambdaOf('unruly')]);
     const all = (await Promise.all([1, 2, 3, 4].map(() => rest(pool, 1000)))).map(rested);
     expect(new Set(all.map(({ threadId }) => threadId)).size).toBe(4);
     expect(all.map(({ busy }) => busy)).toEqual([1, 1, 1, 1]);
   });
 
-  test('serves many short events with few copies', async () => {
+  test('handles many short events with few copies', async () => {
     const pool = poolOf([lambdaOf('unruly')]);
     const all = (await Promise.all(Array.from({ length: 100 }, () => rest(pool, 1)))).map(rested);
     expect(all.every(({ busy }) => busy === 1)).toBe(true);
@@ -86,21 +86,21 @@ describe('a function', () => {
     expect(pool.copies('unruly')).toBe(2);
   });
 
-  test('gets no further copies while those that it has go on, however many events wait', async () => {
+  test('gets no further copies while its copies make progress, however many events wait', async () => {
     const pool = poolOf([lambdaOf('unruly')], { busyMs: 400 });
     const all = await Promise.all(Array.from({ length: 60 }, () => rest(pool, 30)));
     expect(all.map(rested)).toHaveLength(60);
     expect(pool.copies('unruly')).toBe(2);
   });
 
-  test('gets the copy that was used last', async () => {
+  test('reuses the copy that was used last', async () => {
     const pool = poolOf([lambdaOf('unruly')]);
     const [long, longer] = await Promise.all([rest(pool, 700), rest(pool, 1000)]);
     expect(rested(long).threadId).not.toBe(rested(longer).threadId);
     expect(rested(await rest(pool, 0)).threadId).toBe(rested(longer).threadId);
   });
 
-  test('is given up when nobody needs it for a while', async () => {
+  test('is stopped if it is not used for a while', async () => {
     const pool = poolOf([lambdaOf('unruly')], { idleMs: 40 });
     await rest(pool, 0);
     await vi.waitFor(() => expect(pool.copies('unruly')).toBe(0));
@@ -120,7 +120,7 @@ describe('a function', () => {
     expect(next.threadId).not.toBe(first.threadId);
   });
 
-  test('that fails while it handles an event keeps its copy, one that ends loses it', async () => {
+  test('keeps its copy after an error in an event, but not if the process ends', async () => {
     const pool = poolOf([lambdaOf('unruly')]);
     const first = rested(await rest(pool, 0));
     failures.length = 0;
@@ -140,7 +140,7 @@ describe('a function', () => {
 });
 
 describe('the limits', () => {
-  test('of all functions together let events wait for a free copy', async () => {
+  test('of all functions together make events wait for a free copy', async () => {
     const pool = poolOf([lambdaOf('unruly')], { concurrency: 2 });
     const all = await Promise.all(Array.from({ length: 6 }, () => rest(pool, 50)));
     expect(new Set(all.map(rested).map(({ threadId }) => threadId)).size).toBe(2);
@@ -153,14 +153,14 @@ describe('the limits', () => {
     expect([pool.copies('unruly'), pool.copies('echo')]).toEqual([0, 1]);
   });
 
-  test('that are idle are few: above the limit the one that was idle longest is given up', async () => {
+  test('of idle functions stop the one that was idle longest', async () => {
     const pool = poolOf([lambdaOf('unruly'), lambdaOf('echo')], { idleAtMost: 1 });
     await rest(pool, 0);
     expect(await pool.invoke('echo', '{}')).toMatchObject({ outcome: 'success' });
     await vi.waitFor(() => expect([pool.copies('unruly'), pool.copies('echo')]).toEqual([0, 1]));
   });
 
-  test('that the template reserves for one function refuse what is over them', async () => {
+  test('that the template reserves for one function refuse events above them', async () => {
     const pool = poolOf([lambdaOf('unruly', { reservedConcurrency: 1 })]);
     const first = rest(pool, 100);
     expect(await rest(pool, 0)).toEqual({ outcome: 'throttled' });
@@ -168,7 +168,7 @@ describe('the limits', () => {
     expect((await rest(pool, 0)).outcome).toBe('success');
   });
 
-  test('drop an event for which nobody waits any longer', async () => {
+  test('drop an event whose caller no longer waits', async () => {
     const pool = poolOf([lambdaOf('unruly')], { concurrency: 1 });
     const first = rest(pool, 200);
     const waiting = new AbortController();
@@ -179,7 +179,7 @@ describe('the limits', () => {
     expect(rested(await rest(pool, 0)).count).toBe(2);
   });
 
-  test('end what is running when the pool is closed, after a moment', async () => {
+  test('let running events end when the pool is closed, for a moment', async () => {
     const pool = poolOf([lambdaOf('unruly')]);
     await Promise.all([rest(pool, 700), rest(pool, 700)]);
     expect(pool.copies('unruly')).toBe(2);
@@ -192,7 +192,7 @@ describe('the limits', () => {
   });
 });
 
-describe('what a function sees', () => {
+describe('in a function', () => {
   let cloud: SampleCloud;
   beforeAll(async () => {
     process.env.SECRET_OF_THE_HOST = 'not for functions';
@@ -215,7 +215,7 @@ describe('what a function sees', () => {
     return JSON.parse(JSON.parse(result.payload).body);
   }
 
-  test('is the environment of Lambda and of its template, and nothing of this process', async () => {
+  test('the environment is that of Lambda and its template, without that of this process', async () => {
     const { env } = await seen();
     expect(env).toMatchObject({
       TABLE_NAME: 'chat',
@@ -234,7 +234,7 @@ describe('what a function sees', () => {
     expect(foreign).toEqual([]);
   });
 
-  test('is its event and Lambda’s context', async () => {
+  test('the arguments are the event and the context of Lambda', async () => {
     const { event, context, remaining } = await seen();
     expect(event).toEqual({ a: 1 });
     expect(context).toEqual({
@@ -251,7 +251,7 @@ describe('what a function sees', () => {
     expect(remaining).toBeLessThanOrEqual(7000);
   });
 
-  test('what it prints and what it does not catch goes to a log of its own', async () => {
+  test('output and uncaught errors go to a log of its own', async () => {
     await cloud.invoke('unruly', '{"do":"print"}');
     await cloud.invoke('unruly', '{"do":"throw"}');
     await vi.waitFor(async () => {

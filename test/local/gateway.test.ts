@@ -114,14 +114,14 @@ describe('the event of a request', () => {
     });
   });
 
-  test('has null where there is nothing', async () => {
+  test('has null for missing parts', async () => {
     const event = await eventOf('/things');
     expect(event.queryStringParameters).toBeNull();
     expect(event.multiValueQueryStringParameters).toBeNull();
     expect(event.pathParameters).toBeNull();
   });
 
-  test('has headers as they were sent, without those of the connection, and with the gateway’s own', async () => {
+  test('has headers as they were sent, without those of the connection, and with those of the gateway', async () => {
     const answer = await raw(
       'GET /things HTTP/1.1\r\nHost: chat.example:81\r\nauthorization: Basic x\r\nX-Mixed: 1\r\nx-mixed: 2\r\n' +
         'X-Forwarded-For: 10.0.0.9\r\nTE: trailers\r\nConnection: close\r\n\r\n',
@@ -160,7 +160,7 @@ describe('the event of a request', () => {
     expect(requestContext.extendedRequestId).toMatch(/=$/);
   });
 
-  test('has text as it is, and bytes in base64 for the binary types of the API', async () => {
+  test('has a text body as it is, and base64 for the binary types of the API', async () => {
     const text = await eventOf('/things', {
       method: 'POST',
       body: 'naïve=☃',
@@ -183,18 +183,18 @@ describe('the event of a request', () => {
 });
 
 describe('routes', () => {
-  test('prefer what is fixed to a variable, and a variable to one that takes the rest', async () => {
+  test('prefer a literal to a variable, and a variable to one that matches the rest', async () => {
     expect((await eventOf('/things/special')).resource).toBe('/things/special');
     expect((await eventOf('/things/special/parts/1')).resource).toBe('/things/{thing}/parts/{part}');
     expect((await eventOf('/files/a/b%20c/d')).pathParameters).toEqual({ rest: 'a/b%20c/d' });
     expect(await (await call('/files')).text()).toBe(notFound);
   });
 
-  test('do not mind slashes at the end', async () => {
+  test('ignore slashes at the end', async () => {
     expect((await eventOf('/things/')).path).toBe('/things/');
   });
 
-  test('answer other methods and OPTIONS as they are written down', async () => {
+  test('answer other methods and OPTIONS with the replies of the API definition', async () => {
     const wrong = await call('/things', { method: 'DELETE' });
     expect([wrong.status, wrong.headers.get('allow'), await wrong.text()]).toEqual([
       405,
@@ -215,7 +215,7 @@ describe('routes', () => {
     expect([exotic.status, await exotic.text()]).toEqual([415, '{"says":"type"}']);
   });
 
-  test('answer other methods like a path that does not exist where no ID is', async () => {
+  test('answer other methods like an unknown path if the ID is not one', async () => {
     for (const [path, method, status] of [
       ['/numbers/12', 'PUT', 405],
       ['/numbers/12', 'OPTIONS', 204],
@@ -235,7 +235,7 @@ describe('routes', () => {
     expect([head.status, await head.text()]).toEqual([405, '']);
   });
 
-  test('that do not exist get the gateway response, with its headers', async () => {
+  test('that do not exist return the gateway response, with its headers', async () => {
     const answer = await call('/', { method: 'POST' });
     expect([answer.status, await answer.text()]).toEqual([404, notFound]);
     expect(answer.headers.get('x-hint')).toBe('look again');
@@ -247,9 +247,9 @@ describe('routes', () => {
   });
 });
 
-describe('requests that are not good', () => {
+describe('invalid requests', () => {
   test.each(['/things?a=%zz', '/things?a=%ff', '/things/%E0%A4%A', '/things/%c3/parts/1'])(
-    '%s',
+    'return their gateway response: %s',
     async (path) => {
       const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -261,23 +261,23 @@ describe('requests that are not good', () => {
     'nonsense\r\n\r\n',
     'GET /things HTTP/1.1\r\nbad header\r\n\r\n',
     'GET /things HTTP/9.9\r\n\r\n',
-  ])('that are no HTTP: %j', async (bytes) => {
+  ])('that are not HTTP are refused: %j', async (bytes) => {
     const answer = await raw(bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer.endsWith(clientError)).toBe(true);
   });
 
-  test('whose headers are too long', async () => {
+  test('whose headers are too long are refused', async () => {
     const answer = await raw(`GET /things HTTP/1.1\r\nHost: x\r\nLong: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer.endsWith(clientError)).toBe(true);
   });
 
-  test('without a host are still answered', async () => {
+  test('without a host are answered under HTTP/1.0', async () => {
     expect(await raw('GET /things HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
-  test('of one byte more than 10 MB are too large, whether they say so first or not', async () => {
+  test('of one byte more than 10 MB are too large, with a Content-Length or without', async () => {
     const limit = 10 * 1024 * 1024;
     const answer = await call('/things', { method: 'POST', body: new Uint8Array(limit + 1) });
     expect([answer.status, await answer.text()]).toEqual([413, tooLarge]);
@@ -294,7 +294,7 @@ describe('requests that are not good', () => {
     expect([streamed.status, await streamed.text()]).toEqual([413, tooLarge]);
   });
 
-  test('whose event is larger than Lambda takes are too large', async () => {
+  test('whose event exceeds the limit of Lambda are too large', async () => {
     const answer = await call('/things', { method: 'POST', body: 'x'.repeat(6 * 1024 * 1024) });
     expect([answer.status, await answer.text()]).toEqual([413, tooLarge]);
   });
@@ -316,11 +316,11 @@ describe('requests that are not good', () => {
   });
 });
 
-describe('what functions answer', () => {
+describe('the reply of a function', () => {
   const unruly = (way: string, headers?: Record<string, string>) =>
     call(`/unruly?do=${way}`, headers ? { headers } : {});
 
-  test('comes with its status, its headers and the gateway’s own', async () => {
+  test('has its status and headers, and those of the gateway', async () => {
     const answer = await unruly('headers');
     expect(await answer.text()).toBe('text');
     expect(answer.headers.get('x-both')).toBe('a, b');
@@ -333,13 +333,13 @@ describe('what functions answer', () => {
     expect([made.status, made.headers.get('content-type')]).toEqual([201, 'application/json']);
   });
 
-  test('becomes bytes only for clients that ask for bytes first', async () => {
+  test('is decoded from base64 only for clients that accept a binary type first', async () => {
     const asked = await unruly('binary', { accept: 'image/png, text/plain' });
     expect(new Uint8Array(await asked.arrayBuffer())).toEqual(new Uint8Array([0, 255, 128]));
     expect(await (await unruly('binary', { accept: 'text/plain' })).text()).toBe('AP+A');
   });
 
-  test('stays base64 for clients that name no type, since nobody documents what API Gateway does for them', async () => {
+  test('stays base64 for clients without an Accept header, since the behaviour of API Gateway is undocumented', async () => {
     const head = 'GET /unruly?do=binary HTTP/1.1\r\nHost: chat.example\r\nConnection: close\r\n';
     for (const accept of ['', 'Accept:\r\n', 'Accept: bytes\r\n']) {
       expect((await raw(`${head}${accept}\r\n`)).split('\r\n\r\n')[1], accept).toBe('AP+A');
@@ -361,13 +361,13 @@ describe('what functions answer', () => {
     'circular',
     'large',
     'memory',
-  ])('is a 502 in the API’s words when it is no answer: %s', async (way) => {
+  ])('is a 502 of the API definition if it is malformed: %s', async (way) => {
     const answer = await unruly(way);
     expect([answer.status, await answer.text()]).toEqual([502, serverError]);
     expect((await unruly('textStatus')).status).toBe(201);
   });
 
-  test('is a 502 when the function does not even load', async () => {
+  test('is a 502 if the function does not load', async () => {
     expect((await call('/broken')).status).toBe(502);
     expect(
       cloud.lines.filter((line) => line.startsWith('broken failed: RangeError: broken while loading')),

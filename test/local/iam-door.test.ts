@@ -75,11 +75,11 @@ const refused = (action: string, resource: RegExp | string) =>
     ),
   });
 
-describe('the key service and the secrets', () => {
+describe('KMS and Secrets Manager', () => {
   const KeyId = 'arn:aws:kms:us-east-1:000000000000:key/Key';
   const SecretId = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Sample/password';
 
-  test('serve a function what its role allows', async () => {
+  test('allow a function what its role allows', async () => {
     const sealed = await call('writer', 'kms', 'Encrypt', { KeyId, Plaintext: { 0: 1 } });
     expect(sealed).toMatchObject({ ok: true, output: { KeyId } });
     // Nobody gave the secret a value; who may not read it is not even told that.
@@ -88,7 +88,7 @@ describe('the key service and the secrets', () => {
     });
   });
 
-  test('refuse everybody else, naming the key and the secret', async () => {
+  test('refuse all others, and name the key and the secret', async () => {
     expect(await call('reader', 'kms', 'Encrypt', { KeyId, Plaintext: { 0: 1 } })).toEqual(
       refused('kms:Encrypt', 'key/Key'),
     );
@@ -99,7 +99,7 @@ describe('the key service and the secrets', () => {
 });
 
 describe('DynamoDB', () => {
-  test('lets a function do what its role allows', async () => {
+  test('allows a function what its role allows', async () => {
     expect(await call('writer', 'dynamodb', 'PutItem', { TableName, Item: item('1') })).toMatchObject({
       ok: true,
     });
@@ -108,7 +108,7 @@ describe('DynamoDB', () => {
     });
   });
 
-  test('refuses all else with AccessDeniedException, naming function, action and resource', async () => {
+  test('refuses the rest with AccessDeniedException, and names function, action and resource', async () => {
     const answer = await call('reader', 'dynamodb', 'PutItem', { TableName, Item: item('2') });
     expect(answer).toEqual({
       ok: false,
@@ -120,7 +120,7 @@ describe('DynamoDB', () => {
     expect(untouched.output?.Item).toBeUndefined();
   });
 
-  test('wants every part of a transaction to be allowed, and then does it', async () => {
+  test('requires permission for every part of a transaction', async () => {
     const Put = { TableName, Item: item('3') };
     const ConditionCheck = { TableName, Key: keyOf('1'), ConditionExpression: 'attribute_exists(pk)' };
     const Delete = { TableName, Key: keyOf('1') };
@@ -143,7 +143,7 @@ describe('DynamoDB', () => {
     );
   });
 
-  test('tells a table from its indexes', async () => {
+  test('distinguishes a table from its indexes', async () => {
     const ofTable = {
       TableName,
       KeyConditionExpression: 'pk = :p',
@@ -163,7 +163,7 @@ describe('DynamoDB', () => {
     expect(await call('writer', 'dynamodb', 'Query', ofTable)).toEqual(refused('dynamodb:Query', TableName));
   });
 
-  test('does not take a batch or a scan for the reads of single items', async () => {
+  test('does not allow a batch or a scan by the permission to read single items', async () => {
     const batch = { RequestItems: { [TableName]: { Keys: [keyOf('1')] } } };
     expect(await call('reader', 'dynamodb', 'BatchGetItem', batch)).toEqual(
       refused('dynamodb:BatchGetItem', TableName),
@@ -173,7 +173,7 @@ describe('DynamoDB', () => {
     );
   });
 
-  test('does not let a function at another table, be it there or not', async () => {
+  test('allows a function no other table, whether it exists or not', async () => {
     expect(
       await call('writer', 'dynamodb', 'PutItem', { TableName: 'parlance-test', Item: item('1') }),
     ).toEqual(refused('dynamodb:PutItem', 'table/parlance-test'));
@@ -182,7 +182,7 @@ describe('DynamoDB', () => {
 });
 
 describe('SQS', () => {
-  test('lets a function send where it may, one message or several', async () => {
+  test('lets a function send to its queue, one message or several', async () => {
     const message = { QueueUrl: queueUrl('Work'), MessageBody: 'hello' };
     expect(await call('writer', 'sqs', 'SendMessage', message)).toMatchObject({ ok: true });
     const batch = { QueueUrl: queueUrl('Work'), Entries: [{ Id: '1', MessageBody: 'one' }] };
@@ -208,7 +208,7 @@ describe('SQS', () => {
 describe('S3', () => {
   const Bucket = 'files';
 
-  test('passes objects of some size through, there and back', async () => {
+  test('uploads and downloads objects of some size', async () => {
     const Body = 'x'.repeat(3_000_000);
     expect(await call('writer', 's3', 'PutObject', { Bucket, Key: 'public/a b', Body })).toMatchObject({
       ok: true,
@@ -230,12 +230,12 @@ describe('S3', () => {
     );
   });
 
-  test('obeys an explicit deny', async () => {
+  test('enforces an explicit deny', async () => {
     const answer = await call('writer', 's3', 'PutObject', { Bucket, Key: 'public/secret/x', Body: 'x' });
     expect(answer.message).toMatch(/with an explicit deny in an identity-based policy$/);
   });
 
-  test('does not tell who may not list that an object is missing', async () => {
+  test('does not reveal a missing object to a function that may not list', async () => {
     const missing = { Bucket, Key: 'public/missing' };
     expect(await call('reader', 's3', 'GetObject', missing)).toMatchObject({
       name: 'AccessDenied',
@@ -248,7 +248,7 @@ describe('S3', () => {
     });
   });
 
-  test('asks for the deletion of every object of a request', async () => {
+  test('checks the permission for every object of a batch deletion', async () => {
     const Delete = { Objects: [{ Key: 'public/a b' }] };
     expect(await call('writer', 's3', 'DeleteObjects', { Bucket, Delete })).toEqual(
       refused('s3:DeleteObject', 'files/public/a b'),
@@ -256,10 +256,10 @@ describe('S3', () => {
   });
 });
 
-describe('the door', () => {
+describe('the local IAM proxy', () => {
   const endpoint = () => new URL(queueUrl('Work')).origin;
 
-  test('does not know anybody but the functions', async () => {
+  test('accepts only the credentials of functions', async () => {
     const signature = (service: string) =>
       `AWS4-HMAC-SHA256 Credential=AKIDSTRANGER/20261120/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=0`;
     const knock = (service: string, authorization = signature(service)) =>
@@ -279,7 +279,7 @@ describe('the door', () => {
     expect((await knock('iam')).status).toBe(403);
   });
 
-  test('remembers what each function did, and nothing of what was refused', () => {
+  test('records the allowed actions of each function, and no refused ones', () => {
     const used = cloud.door.used('writer').map(({ action }) => action);
     expect(used).toContain('dynamodb:ConditionCheckItem');
     expect(used).toContain('sqs:SendMessage');

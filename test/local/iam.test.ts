@@ -36,7 +36,7 @@ describe('a role’s policies', () => {
     expect(verdict).toBe(allowed ? 'allowed' : 'not allowed');
   });
 
-  test('deny what one statement denies, whatever others allow', () => {
+  test('deny an action that one statement denies, whatever others allow', () => {
     const statements = policy(allow('s3:*', '*'), {
       Effect: 'Deny',
       Action: 's3:DeleteObject',
@@ -46,7 +46,7 @@ describe('a role’s policies', () => {
     expect(evaluate(statements, { action: 's3:GetObject', resource: 'x' })).toBe('allowed');
   });
 
-  test('allow what is limited to some partitions in these only', () => {
+  test('allow actions limited to some partitions only in these', () => {
     const statements = policy({
       ...allow('dynamodb:UpdateItem', '*'),
       Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['*/requests/*'] } },
@@ -62,7 +62,7 @@ describe('a role’s policies', () => {
     expect(evaluate(statements, inTransaction)).toBe('not allowed');
   });
 
-  test('are not read at all if part of them cannot be', () => {
+  test('are refused if a part of them is not supported', () => {
     const conditional = { ...allow('s3:*', '*'), Condition: { Bool: { 'aws:SecureTransport': 'true' } } };
     expect(() => policy(conditional)).toThrow('evaluates no condition but');
     expect(() => policy({ Effect: 'Perhaps', Action: '*', Resource: '*' })).toThrow('Allow or Deny');
@@ -70,25 +70,25 @@ describe('a role’s policies', () => {
   });
 });
 
-describe('what a call of DynamoDB needs', () => {
+describe('permissions for a call of DynamoDB', () => {
   const needs = (operation: string, request: object) =>
     dynamodbAccess(operation, request as Record<string, unknown>, place).map(
       ({ action, resource }) => `${action} ${resource}`,
     );
 
-  test('for one item', () => {
+  test('are those of its action for one item', () => {
     expect(needs('PutItem', { TableName: 'chat' })).toEqual([`dynamodb:PutItem ${table}`]);
     expect(needs('GetItem', { TableName: table })).toEqual([`dynamodb:GetItem ${table}`]);
   });
 
-  test('for a query of a table or of an index', () => {
+  test('are on the table or the index for a query', () => {
     expect(needs('Query', { TableName: 'chat' })).toEqual([`dynamodb:Query ${table}`]);
     expect(needs('Query', { TableName: 'chat', IndexName: 'by-kind' })).toEqual([
       `dynamodb:Query ${table}/index/by-kind`,
     ]);
   });
 
-  test('for batches, on each table', () => {
+  test('are on each table for a batch', () => {
     const request = { RequestItems: { chat: [{}], other: [{}] } };
     expect(needs('BatchGetItem', request)).toEqual([
       `dynamodb:BatchGetItem ${table}`,
@@ -97,7 +97,7 @@ describe('what a call of DynamoDB needs', () => {
     expect(needs('BatchWriteItem', request)).toHaveLength(2);
   });
 
-  test('for transactions, what their parts need', () => {
+  test('are those of all parts for a transaction', () => {
     const TransactItems = [
       { Put: { TableName: 'chat' } },
       { Update: { TableName: 'chat' } },
@@ -115,31 +115,31 @@ describe('what a call of DynamoDB needs', () => {
     ]);
   });
 
-  test('for what is about no table', () => {
+  test('are on all resources for calls without a table', () => {
     expect(needs('ListTables', {})).toEqual(['dynamodb:ListTables *']);
   });
 });
 
-describe('what a call of SQS needs', () => {
+describe('permissions for a call of SQS', () => {
   test.each([
     ['SendMessage', 'SendMessage'],
     ['SendMessageBatch', 'SendMessage'],
     ['DeleteMessageBatch', 'DeleteMessage'],
     ['ChangeMessageVisibilityBatch', 'ChangeMessageVisibility'],
     ['ReceiveMessage', 'ReceiveMessage'],
-  ])('for %s', (operation, action) => {
+  ])('are those of its action: %s', (operation, action) => {
     expect(sqsAccess(operation, { QueueUrl: 'http://127.0.0.1:1/000000000000/work' }, place)).toEqual([
       { action: `sqs:${action}`, resource: 'arn:aws:sqs:us-east-1:000000000000:work' },
     ]);
   });
 
-  test('for a queue that is named, and for none', () => {
+  test('are on the named queue, or on all resources for calls without one', () => {
     expect(sqsAccess('GetQueueUrl', { QueueName: 'work' }, place)[0]?.resource).toMatch(/:work$/);
     expect(sqsAccess('ListQueues', {}, place)).toEqual([{ action: 'sqs:ListQueues', resource: '*' }]);
   });
 });
 
-describe('what a request to S3 needs', () => {
+describe('permissions for a request to S3', () => {
   test.each([
     ['GET', '/', ['ListAllMyBuckets *']],
     ['GET', '/b?list-type=2&prefix=x', ['ListBucket arn:aws:s3:::b']],
@@ -161,7 +161,7 @@ describe('what a request to S3 needs', () => {
     ['DELETE', '/b/k?uploadId=u', ['AbortMultipartUpload arn:aws:s3:::b/k']],
     ['DELETE', '/b/k', ['DeleteObject arn:aws:s3:::b/k']],
     ['POST', '/b?delete', ['DeleteObject arn:aws:s3:::b/one', 'DeleteObject arn:aws:s3:::b/a&b']],
-  ])('for %s %s', (method, target, expected) => {
+  ])('are those of its action: %s %s', (method, target, expected) => {
     const { pathname: path, searchParams: query } = new URL(target, 'http://s3');
     const body = '<Delete><Object><Key>one</Key></Object><Object><Key>a&amp;b</Key></Object></Delete>';
     const access = s3Access({ method, path, query, copySource: undefined, body });
@@ -170,7 +170,7 @@ describe('what a request to S3 needs', () => {
     );
   });
 
-  test('for a copy, also to read the source', () => {
+  test('include reading the source for a copy', () => {
     const copy = {
       method: 'PUT',
       path: '/b/k',

@@ -79,7 +79,7 @@ async function listeners(): Promise<number[]> {
 }
 
 describe('the listener of the local cloud', () => {
-  test('holds the polls of the laptop in one process', async () => {
+  test('holds all local polls in one process', async () => {
     const clients = await Promise.all((['member', 'owner', 'moderator'] as const).map(givenClient));
     const heard = clients.map((client) => client.hear());
     await pause(500);
@@ -88,7 +88,7 @@ describe('the listener of the local cloud', () => {
     expect(await listeners()).toHaveLength(1);
   });
 
-  test('sees that a client hangs up, and serves it when it comes again', async () => {
+  test('notices when a client disconnects, and serves it when it comes again', async () => {
     const client = await givenClient('member');
     const asked = client.poll();
     asked.reply.catch(() => {});
@@ -100,7 +100,7 @@ describe('the listener of the local cloud', () => {
     expect(await heard).toEqual(['again']);
   });
 
-  test('is started again when it ends, and clients come again and miss nothing', async () => {
+  test('is started again when it ends, and clients reconnect and miss nothing', async () => {
     const client = await givenClient('member');
     const asked = client.poll();
     await pause(300);
@@ -113,7 +113,7 @@ describe('the listener of the local cloud', () => {
     expect(after).not.toBe(before);
   });
 
-  test('ends with the service: polls get a heartbeat, and no process is left', async () => {
+  test('ends with the service, and polls get a heartbeat', async () => {
     const client = await givenClient('member');
     const heard = client.hear();
     await pause(300);

@@ -105,7 +105,7 @@ const addressOf = async (): Promise<string> => {
 };
 
 describe('mail on a laptop (specification 4.7)', () => {
-  test('sent by a mail program to the address of a channel arrives there', async () => {
+  test("arrives in a channel if a mail program sends it to the channel's address", async () => {
     const to = await addressOf();
     expect(to).toMatch(/^general\.[0-9a-f]{32}\.show-sender@parlance\.localhost$/);
     const { accepted } = await mailer.sendMail({
@@ -140,7 +140,7 @@ describe('mail on a laptop (specification 4.7)', () => {
     await vi.waitFor(async () => expect(await textsIn('Hidden')).toHaveLength(1), { timeout: 30_000 });
   });
 
-  test('that no channel gets is a line in the log of the worker', async () => {
+  test('to an unknown address is a line in the log of the worker', async () => {
     await mailer.sendMail({
       from: 'ann@outside.example',
       to: `general.${'0'.repeat(32)}@${domain}`,
@@ -155,7 +155,7 @@ describe('mail on a laptop (specification 4.7)', () => {
     );
   });
 
-  test('for other domains, and without end, is refused at once', async () => {
+  test('to other domains or without an end is refused at once', async () => {
     const from = 'ann@outside.example';
     await expect(mailer.sendMail({ from, to: 'bob@outside.example', text: 'x' })).rejects.toMatchObject({
       responseCode: 550,
@@ -167,7 +167,7 @@ describe('mail on a laptop (specification 4.7)', () => {
   });
 });
 
-test('a template that tells nobody of its mail would work here no more than on AWS', () => {
+test('a template without a notification for mail does not work locally either', () => {
   const Rule = {
     Recipients: [domain],
     Actions: [{ S3Action: { BucketName: 'mail', ObjectKeyPrefix: 'in/' } }],
@@ -193,7 +193,7 @@ test('a template that tells nobody of its mail would work here no more than on A
     );
 });
 
-describe('the port of mail', () => {
+describe('the mail port', () => {
   const none = {
     routes: [],
     queues: [],
@@ -202,7 +202,7 @@ describe('the port of mail', () => {
     onFault: () => {},
   };
 
-  test('is another one where the usual one is in use, unless it was asked for', async () => {
+  test('is another one if the usual one is in use, unless it was set explicitly', async () => {
     const other: Server = createServer();
     const port = Number((await listenOnLoopback(other, 0)).port);
     const [flexible, fixed] = [new MailListener(none), new MailListener(none)];

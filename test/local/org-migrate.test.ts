@@ -5,7 +5,7 @@ import { defaultRealmSettings } from '../../shared/model/realm/realm.ts';
 import { key } from '../../shared/table/keys.ts';
 import { newService } from '../support/service.ts';
 
-test('npm run org -- migrate brings every organization to the newest versions, and does nothing again', async () => {
+test('npm run org -- migrate upgrades every organization to the newest versions, and does nothing the second time', async () => {
   const { table: name, outside } = await newService();
   const { table } = outside;
   const made = async (given: { readonly name: string; readonly host?: string }) => {

@@ -105,7 +105,7 @@ function accountIn(zuliprc: string) {
 }
 
 describe('npm run org', () => {
-  test('as a process prints nothing but the link for a password, and goes by the credentials of a profile', async () => {
+  test('prints only the link for a password, and uses the credentials of a profile', async () => {
     const create = ['create', '--name', 'Acme', '--owner-email', 'ada@example.com', ...deployed()];
     const nobody = start(create, { AWS_PROFILE: 'nobody' });
     const made = await start(create);
@@ -125,7 +125,7 @@ describe('npm run org', () => {
     });
   });
 
-  test('makes organizations, people and keys; a key goes to a new file that nobody else may read', async () => {
+  test('creates organizations, users and keys, and writes a key to a new file that only its owner can read', async () => {
     const again = await org([
       ...['create', '--name', 'Acme', '--owner-email', 'ada@example.com'],
       ...['--out', 'again.zuliprc', ...deployed()],
@@ -243,7 +243,7 @@ describe('npm run org', () => {
     expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('-- VERB [OPTIONS]'), stderr: '' });
   });
 
-  test('reaches the service of this machine, whether it runs or not', async () => {
+  test('works on the local service, whether it runs or not', async () => {
     const data = join(folder, 'data');
     const local = (args: readonly string[]) => org(args, { AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' });
     const site = new URL('http://127.0.0.1:9991');

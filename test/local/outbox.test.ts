@@ -12,7 +12,7 @@ const mail = (subject: string, text = '') => ({
 const shown = (outbox: LocalOutbox): string =>
   String(outbox.page({ method: 'GET', path: '/outbox/' })?.body).split('</style>')[1] ?? '';
 
-test('a mail is on the page with its links, and its markup is text', () => {
+test('the page shows a mail with its links, and escapes markup', () => {
   const lines: string[] = [];
   const outbox = new LocalOutbox((line) => lines.push(line));
   expect(shown(outbox)).toContain('No mail yet.');
@@ -25,14 +25,14 @@ test('a mail is on the page with its links, and its markup is text', () => {
   expect(lines).toEqual([`Mail to ada@example.com: <b>Hello</b> (${link})`]);
 });
 
-test('the newest 100 mails are there, the newest first', () => {
+test('the page shows the newest 100 mails, the newest first', () => {
   const outbox = new LocalOutbox(() => {});
   for (let i = 1; i <= 101; i++) outbox.add(mail(`mail ${i}`));
   const subjects = [...shown(outbox).matchAll(/<h2>mail (\d+)<\/h2>/g)].map(([, number]) => Number(number));
   expect(subjects).toEqual(Array.from({ length: 100 }, (_, i) => 101 - i));
 });
 
-test('other paths and methods are not its business', () => {
+test('the page leaves other paths and methods to others', () => {
   const outbox = new LocalOutbox(() => {});
   expect(outbox.page({ method: 'GET', path: '/outbox' })).toBeUndefined();
   expect(outbox.page({ method: 'POST', path: '/outbox/' })).toBeUndefined();

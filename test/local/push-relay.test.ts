@@ -88,8 +88,8 @@ async function call(name: string, path: string, parameters: Readonly<Record<stri
   return { status: reply.status, ...JSON.parse(reply.body) };
 }
 
-describe('push notifications on a laptop (specification 4.11)', () => {
-  test('go all their way, through the queue and the worker with their permissions, to a relay that shows them', async () => {
+describe('local push notifications (specification 4.11)', () => {
+  test('go through the queue and the worker, with their permissions, to a relay that shows them', async () => {
     const { device_id } = await call('member', 'register_client_device');
     const registered = await call('member', 'mobile_push/register', {
       device_id: String(device_id),
@@ -117,7 +117,7 @@ describe('push notifications on a laptop (specification 4.11)', () => {
     await vi.waitFor(() => expect(lines.slice(1)).toEqual([shown, shown]), 30_000);
   });
 
-  test('are refused by the relay when they come from anybody else, and when nobody can read them', async () => {
+  test('are refused by the relay if another service sends them, or if no device can decrypt them', async () => {
     const address = String(relay.variables.PUSH_RELAY_URL);
     lines.length = 0;
     const key = relay.secrets.get('push-relay-org-key');

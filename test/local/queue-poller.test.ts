@@ -87,7 +87,7 @@ const deliveriesOf = async (name: string, body: string) =>
   (await recordsOf(name)).filter((record) => record.body === body).length;
 
 describe('a queue', () => {
-  test('hands its messages to its function, in the form that Lambda gives them', async () => {
+  test('passes its messages to its function in the form of Lambda', async () => {
     const attributes = {
       Kind: { DataType: 'String', StringValue: 'test' },
       Raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2]) },
@@ -146,7 +146,7 @@ describe('a queue', () => {
     });
   });
 
-  test('does not mind a report of failures that its mapping does not ask for', async () => {
+  test('ignores a report of failures if its mapping does not enable reports', async () => {
     await send('Plain', 'fail once');
     await vi.waitFor(async () => expect(await deliveriesOf('plain', 'fail once')).toBe(1), {
       timeout: 30_000,
@@ -156,8 +156,8 @@ describe('a queue', () => {
   });
 });
 
-describe('what would not work on AWS', () => {
-  test('is a function whose role may not receive', async () => {
+describe('a setup that would not work on AWS', () => {
+  test('is refused: a function whose role may not receive', async () => {
     const sample = sampleOf(notes);
     const resources = { ...sample.resources, Barred: mapping('Work', 'barred', []) };
     await expect(startSampleCloud({ ...sample, resources })).rejects.toThrow(
@@ -165,7 +165,7 @@ describe('what would not work on AWS', () => {
     );
   });
 
-  test('is a queue that shows messages again before the function has had its time', async () => {
+  test("is refused: a queue whose visibility timeout is shorter than the function's", async () => {
     const sample = sampleOf(notes);
     const resources = { ...sample.resources, Plain: queue({ VisibilityTimeout: 0 }) };
     await expect(startSampleCloud({ ...sample, resources })).rejects.toThrow(
@@ -175,7 +175,7 @@ describe('what would not work on AWS', () => {
 });
 
 describe('the store of queues and objects', () => {
-  test('keeps messages and attributes over a restart, and takes the attributes of a new template', async () => {
+  test('keeps messages and attributes over a restart, and applies the attributes of a new template', async () => {
     const folder = await temporaryFolder();
     const queueOf = (attributes: Record<string, string>) => ({
       name: 'kept',

@@ -71,8 +71,8 @@ const operations = Object.values(paths).flatMap((methods) => Object.values(metho
 const propertiesOf = ({ requestBody }: Operation): [string, Property][] =>
   Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => Object.entries(schema.properties));
 
-describe('what one tries out on the reference page', () => {
-  test('starts as the request of the example, as text that the API takes for it', () => {
+describe('the form to try an operation on the reference page', () => {
+  test('is filled with the example, as text that the API accepts', () => {
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual(
       endpoints.map(({ id }) => id).sort(),
     );
@@ -98,7 +98,7 @@ describe('what one tries out on the reference page', () => {
     }
   });
 
-  test('has fields of text for JSON, and a field for a file where one is sent', () => {
+  test('has text fields for JSON, and a file field for a file', () => {
     const fieldsOf = (id: string) =>
       Object.fromEntries(propertiesOf(operations.find((one) => one.operationId === id) ?? expect.fail()));
     expect(fieldsOf('subscriptions.add').subscriptions).toMatchObject({ type: 'string', format: 'json' });
@@ -106,7 +106,7 @@ describe('what one tries out on the reference page', () => {
     expect(fieldsOf('emoji.add').file).toMatchObject({ contentMediaType: 'application/octet-stream' });
   });
 
-  test('is sent as it stands there, also where it looks like JSON', () => {
+  test('sends text unchanged, even if it looks like JSON', () => {
     const sent: Values[] = [];
     const fn: Record<string, Act> = {
       buildRequest: (request) => sent.push(request),
@@ -125,7 +125,7 @@ describe('what one tries out on the reference page', () => {
     expect(second).toEqual({ method: 'get' });
   });
 
-  test('has no empty fields unless one asks for that', () => {
+  test('sends no empty fields unless requested', () => {
     const known = new Set<string>();
     const system = { oas3Selectors: { requestBodyInclusionSetting: () => known } };
     const set = statePlugins.oas3.wrapActions.setRequestBodyInclusion((payload) => {
@@ -136,7 +136,7 @@ describe('what one tries out on the reference page', () => {
     expect([set(box), set(box), set({ ...box, value: false })]).toEqual([false, true, false]);
   });
 
-  test('goes to this service with the credentials of the page only, which it does not keep', () => {
+  test('sends requests only to this service, with the credentials of the page, which it does not store', () => {
     expect(settings.url).toBe('http://chat.example.com/api/v1/openapi.json');
     expect([settings.validatorUrl, settings.persistAuthorization]).toEqual([null, false]);
     expect(settings.requestInterceptor({ url: '/' })).toEqual({ url: '/', credentials: 'omit' });

@@ -26,7 +26,7 @@ describe('a schedule', () => {
     expect(new Date(readSchedule(expression)(friday)).toISOString()).toBe(expected);
   });
 
-  test('that never comes again does not fire', () => {
+  test('without a future time does not fire', () => {
     expect(readSchedule('cron(0 0 1 1 ? 2020)')(friday)).toBe(Number.POSITIVE_INFINITY);
     expect(readSchedule('cron(0 0 30 2 ? *)')(friday)).toBe(Number.POSITIVE_INFINITY);
   });
@@ -38,7 +38,7 @@ describe('a schedule', () => {
     'cron(60 * * * ? *)',
     'cron(0 0 L * ? *)',
     'at(x)',
-  ])('%s is not understood', (expression) => {
+  ])('%s is refused', (expression) => {
     expect(() => readSchedule(expression)).toThrow(`cannot read the schedule ${expression}`);
   });
 });
@@ -76,7 +76,7 @@ describe('a rule', () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line));
 
-  test('fires when its time has come, counted from the last time, also before a restart', async () => {
+  test('fires at its time, counted from the last time, even before a restart', async () => {
     const folder = await temporaryFolder();
     const almostAnHour = 3_600_000 - 300;
     await writeFile(join(folder, 'schedules.json'), JSON.stringify({ Hourly: Date.now() - almostAnHour }));
@@ -100,7 +100,7 @@ describe('a rule', () => {
     expect(Date.now() - Hourly).toBeLessThan(3000);
   });
 
-  test('makes up once for all the times that a laptop was off', async () => {
+  test('fires once for all the times that it missed', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'schedules.json'), JSON.stringify({ Hourly: Date.now() - 50 * 3_600_000 }));
     clouds.push(await startSampleCloud(ruleOf(folder), folder));

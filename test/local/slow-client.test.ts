@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-describe('a client that takes too long is told so in the words of the API, and let go', () => {
+describe('a client that is too slow gets the error of the API, and is disconnected', () => {
   test.each([
     ['with headers that never end', 'POST /things HTTP/1.1\r\nHost: x\r\nX-Slow: a'],
     ['with a body that never ends', 'POST /things HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na'],

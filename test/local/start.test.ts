@@ -105,7 +105,7 @@ async function killService({ child, ended }: Run): Promise<void> {
 
 // On a busy machine it takes longer than other tests may; how long is for `npm run bench` to say.
 describe('npm start', { timeout: 3 * STARTING }, () => {
-  test('ends with one line that says where, who and how; the command in it works', async () => {
+  test('prints one line with the address, the user and a command that works', async () => {
     const run = start();
     const line = await ready(run);
     expect(line).toMatch(
@@ -125,7 +125,7 @@ describe('npm start', { timeout: 3 * STARTING }, () => {
     expect(await processesWith(dataDirectory)).toEqual([]);
   });
 
-  test('goes on after kill -9, of the service or of what started it, with the same keys and data', async () => {
+  test('continues after kill -9 of the service or its parent, with the same keys and data', async () => {
     const first = start();
     const command = commandOf(await ready(first));
     const ids = [JSON.parse(await paste(command)).id];
@@ -159,7 +159,7 @@ describe('npm start', { timeout: 3 * STARTING }, () => {
       await running.ended;
     });
 
-    test('counts requests also where a function only reads; `API_RATE_LIMIT` says how many there may be', async () => {
+    test('the service counts requests even if a function only reads, up to `API_RATE_LIMIT`', async () => {
       // Within one minute one more than there may be, wherever in a minute the first one falls.
       const answers = [];
       for (let sent = 0; sent < 2 * LIMIT + 2; sent++) answers.push(await asked('guest'));
@@ -168,7 +168,7 @@ describe('npm start', { timeout: 3 * STARTING }, () => {
       expect(answers).toContainEqual([429, '0']);
     });
 
-    test('another start says in one sentence what is in the way, and ends', async () => {
+    test('another start names the conflict in one sentence, and ends', async () => {
       const server = createServer().listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as { port: number };

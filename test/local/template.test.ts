@@ -56,13 +56,13 @@ describe('the values of a template', () => {
     [{ 'Fn::ImportValue': 'x' }, 'cannot work out Fn::ImportValue'],
     [{ Ref: 'Nothing' }, 'no resource Nothing'],
     [{ 'Fn::GetAtt': ['Table', 'StreamArn'] }, 'does not know the StreamArn of Table'],
-  ])('%j is not known', (value, complaint) => {
+  ])('%j is refused', (value, complaint) => {
     expect(() => values.resolve(value)).toThrow(complaint);
   });
 });
 
 describe('a template', () => {
-  test('says what is to run', () => {
+  test('lists the resources to run', () => {
     const service = read(sampleTemplate(sample));
     expect(service.functions).toEqual([
       expect.objectContaining({
@@ -95,7 +95,7 @@ describe('a template', () => {
     expect(service.unknownTypes).toEqual([]);
   });
 
-  test('may attach policies to roles, and use Lambda’s own for logs', () => {
+  test('may attach policies to roles, and use the managed policy of Lambda for logs', () => {
     const template = sampleTemplate(sample);
     const Resources = {
       ...template.Resources,
@@ -150,7 +150,7 @@ describe('a template', () => {
     expect(() => read({ Resources: { ...Resources, echoRole } })).toThrow(complaint);
   });
 
-  test('names the types of resources that nothing here stands for', () => {
+  test('lists the types of resources without a local counterpart', () => {
     const resources = { ...sample.resources, Machine: { Type: 'AWS::StepFunctions::StateMachine' } };
     expect(read(sampleTemplate({ ...sample, resources })).unknownTypes).toEqual([
       'AWS::StepFunctions::StateMachine',
@@ -178,7 +178,7 @@ describe('a template', () => {
     );
   });
 
-  test('must have one API, and say where the code of functions is', () => {
+  test('must have one API, and the location of the code of functions', () => {
     const { Resources } = sampleTemplate(sample);
     const rest = Object.entries(Resources).filter(([, { Type }]) => !/ApiGateway|Permission/.test(Type));
     expect(() => read({ Resources: Object.fromEntries(rest) })).toThrow('exactly one REST API');
