@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { runPool } from '../shared/pool.ts';
 
-it('a pool begins items in their order, never more than its limit at a time', async () => {
+it('a pool starts items in order, never more than its limit at a time', async () => {
   const begun: number[] = [];
   let underWay = 0;
   let most = 0;
@@ -17,7 +17,7 @@ it('a pool begins items in their order, never more than its limit at a time', as
   expect(underWay).toBe(0);
 });
 
-it('a pool does everything else where something fails, and returns what failed', async () => {
+it('a pool finishes all other items if one fails, and returns the failures', async () => {
   const done: number[] = [];
   const failures = await runPool([1, 2, 3, 4], 1, async (item) => {
     if (item % 2 === 0) throw new Error(`item ${item}`);

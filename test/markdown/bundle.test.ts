@@ -70,8 +70,8 @@ describe('the Markdown part of a bundle', () => {
   });
 });
 
-describe('packing numbers as distances', () => {
-  it('is undone exactly', () => {
+describe('packing numbers as differences', () => {
+  it('is reversed exactly', () => {
     const rising = fc
       .uniqueArray(fc.integer({ min: 1, max: 0x10ffff }))
       .map((numbers) => numbers.sort((a, b) => a - b))

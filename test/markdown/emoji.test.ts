@@ -49,7 +49,7 @@ describe('emoji in texts', () => {
   });
 });
 
-describe('faces', () => {
+describe('emoticons', () => {
   const shown = (text: string, translatesFaces = true): string =>
     render(text, { ...KNOWN, translatesFaces }).html.replace(/^<p>|<\/p>$/g, '');
 
@@ -65,11 +65,11 @@ describe('faces', () => {
     expect(shown(text)).toBe(html);
   });
 
-  it('stay text unless their writer wants them translated', () => {
+  it('stay text unless the writer turned their translation on', () => {
     expect(shown('hi :) <3', false)).toBe('hi :) &lt;3');
   });
 
-  it('are all known emoji', () => {
+  it('all become known emoji', () => {
     const faces = [':)', '(:', ':(', '<3', ':|', ':/', ';)', ':D', ':P', ':p', ':O', ':o'];
     for (const face of faces)
       expect(shown(face), face).toMatch(/^<span aria-label="[a-z ]+" class="emoji emoji-/);
@@ -98,16 +98,19 @@ describe('the table of emoji', () => {
     expect(isBuiltInEmoji(name)).toBe(true);
   });
 
-  it.each(['', 'no_such_thing', 'constructor', '__proto__', 'SMILE', ':smile:'])('%j is none', (name) => {
-    expect(emojiCode(name)).toBeUndefined();
-    expect(isBuiltInEmoji(name)).toBe(false);
-  });
+  it.each(['', 'no_such_thing', 'constructor', '__proto__', 'SMILE', ':smile:'])(
+    '%j is not an emoji',
+    (name) => {
+      expect(emojiCode(name)).toBeUndefined();
+      expect(isBuiltInEmoji(name)).toBe(false);
+    },
+  );
 
   const lines = emojiLines()
     .split('\n')
     .map((line) => line.split(' '));
 
-  it('gives every emoji a code and names of the right form, and no name to two of them', () => {
+  it('has a code and valid names for every emoji, and no name twice', () => {
     const seen = new Set<string>();
     for (const [code, ...names] of lines) {
       expect(code).toMatch(/^[0-9a-f]{4,5}(-[0-9a-f]{4,5})*$/);
@@ -121,7 +124,7 @@ describe('the table of emoji', () => {
     expect(lines.length).toBeGreaterThan(1800);
   });
 
-  it('knows every name of the reference, and shows the first of them', () => {
+  it('has every name of the reference, and displays the first one', () => {
     const codes = Object.entries(table.code_to_names);
     expect(codes).toHaveLength(1_875);
     for (const [code, names] of codes) {

@@ -40,7 +40,7 @@ describe('formulas', () => {
     expect(mayHaveFormulas(text) || !html.includes('katex')).toBe(true);
   });
 
-  it.each(['a', '$5', 'maths', '`math`', '```js\nmath\n```'])('%j needs no typesetter', (text) => {
+  it.each(['a', '$5', 'maths', '`math`', '```js\nmath\n```'])('%j does not load the typesetter', (text) => {
     expect(mayHaveFormulas(text)).toBe(false);
   });
 });
@@ -53,7 +53,7 @@ describe('hostile formulas', () => {
     String.raw`\color{red}x \colorbox{blue}{y} \fcolorbox{red}{blue}{z} \pmb{x} \rule[1em]{2em}{3em} \kern-3em`,
     String.raw`\text{\textbf{b} ü 日本} \mathbb{R} \mathfrak{g} \boldsymbol{\alpha} \Huge a \raisebox{1em}{a} \llap{a}`,
     String.raw`\binom{n}{k} \sum_{i}^{n} \int\limits_0^1 \oiint \lim_{x\to0} \overset{a}{b} \utilde{AB} \bra{a} \KaTeX`,
-  ])('are told from usual ones, which pass the same check: %s', (formula) => {
+  ])('differ from usual ones, which pass the same check: %s', (formula) => {
     for (const text of [`$$${formula}$$`, `~~~math\n${formula}\n~~~`]) {
       const html = htmlOf(text);
       expect(html).not.toContain('tex-error');
@@ -74,7 +74,7 @@ describe('hostile formulas', () => {
     String.raw`\text{<img src=x onerror=alert(1)>"'&}`,
     String.raw`\rule{9999em}{9999em}`,
     String.raw`\unicode{0}\char"3C\char"0`,
-  ])('make nothing that acts: %s', (formula) => {
+  ])('make no active HTML: %s', (formula) => {
     const html = htmlOf(`$$${formula}$$`);
     expect(inspect(html)).not.toHaveProperty('problem');
     expect(html.replace(/<annotation.*?<\/annotation>/s, '')).not.toMatch(
@@ -90,7 +90,7 @@ describe('hostile formulas', () => {
     ['roots in roots', '\\sqrt{'.repeat(900) + '}'.repeat(900)],
     ['a wide matrix', `\\begin{matrix}${'a&'.repeat(4_900)}\\end{matrix}`],
     ['fences in fences', '\\left('.repeat(300) + '\\right)'.repeat(300)],
-  ])('%s is a mistake, soon', { timeout: 30_000 }, (_says, formula) => {
+  ])('are refused in time: %s', { timeout: 30_000 }, (_says, formula) => {
     const html = htmlOf(`$$${formula}$$`);
     expect(html).toMatch(/^<p><span class="tex-error">/);
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_HTML_BYTES);
@@ -99,7 +99,7 @@ describe('hostile formulas', () => {
   it.each([
     ['a character that it does not know', '\\text{\ufeff}'],
     ['a formula that takes too long', '\\text{\ufeff}\\def\\a{\\a\\a}\\a'],
-  ])('%s is in no log, and others may warn afterwards', { timeout: 30_000 }, (_says, formula) => {
+  ])('are not logged, and later warnings still are: %s', { timeout: 30_000 }, (_says, formula) => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     htmlOf(`$$${formula}$$`);
     expect(warn).not.toHaveBeenCalled();
@@ -108,7 +108,7 @@ describe('hostile formulas', () => {
     warn.mockRestore();
   });
 
-  it('share the limit of their message', { timeout: 30_000 }, () => {
+  it('share the time limit of their message', { timeout: 30_000 }, () => {
     const slow = `\\def\\a{${'x'.repeat(2_000)}}${'\\a'.repeat(900)}`;
     const html = htmlOf([slow, slow, 'x'].map((formula) => `$$${formula}$$`).join(' '));
     // Even the short one: the two before it have used up the time.
@@ -116,7 +116,7 @@ describe('hostile formulas', () => {
   });
 
   it.each(['$$', '$$x', '$$x$$', '$$x$$ ', '$$\\nope$$ ', '$', '$$\\$', '\\$'])(
-    '%j ten thousand characters long is rendered',
+    'are rendered even with ten thousand characters of %j',
     { timeout: 30_000 },
     (piece) => {
       const html = htmlOf(piece.repeat(10_000 / piece.length));

@@ -71,7 +71,7 @@ describe('the checker of these tests', () => {
     expect(inspect(html).problem).toBeDefined();
   });
 
-  it('lets good HTML pass and measures how deep it is', () => {
+  it('accepts valid HTML and measures its depth', () => {
     expect(inspect('<p>a &amp; <a href="/b">c</a><br>\n</p>')).toEqual({ depth: 2 });
   });
 });
@@ -104,7 +104,7 @@ describe('hostile texts', () => {
     );
   });
 
-  it('may hold NUL, which becomes the replacement character', () => {
+  it('may contain NUL, which becomes the replacement character', () => {
     expect(render('a\u0000<b>', NOTHING_RESOLVED).html).toBe('<p>a\ufffd&lt;b&gt;</p>');
   });
 });
@@ -222,7 +222,7 @@ const LONG_TEXTS: readonly (readonly [string, string])[] = [
 describe('long texts', () => {
   // The limit on time is generous on purpose, for slow machines: rendering takes milliseconds, and anything that grows
   // with the square of the length takes minutes.
-  it.each(LONG_TEXTS)('%j stays within its limits', { timeout: 30_000 }, (_says, text) => {
+  it.each(LONG_TEXTS)('stay within the limits: %j', { timeout: 30_000 }, (_says, text) => {
     for (const found of [NOTHING_RESOLVED, hostileNames('x'.repeat(100), '/a.png')]) {
       const { html } = render(text, found);
       const { problem, depth } = inspect(html);
@@ -234,13 +234,13 @@ describe('long texts', () => {
     }
   });
 
-  it('shows what is nested too deep as text', () => {
+  it('show deeper nesting as text', () => {
     const { html } = render(`${'>'.repeat(MAX_NESTING + 2)} **a**`, NOTHING_RESOLVED);
     expect(html.match(/<blockquote>/g)).toHaveLength(MAX_NESTING);
     expect(html).toContain('<p>&gt;&gt; <strong>a</strong></p>');
   });
 
-  it('shows a text whose markup is too long as it was written, and mentions nobody by it', () => {
+  it('are shown as source if their markup is too long, and then mention nobody', () => {
     const found = hostileNames('x', '/a.png');
     const long = render(`@**a** ${':+1:'.repeat(2_400)}\n<b>\n\nc`, found);
     expect(long.html).toBe(`<p>@**a** ${':+1:'.repeat(2_400)}<br>\n&lt;b&gt;</p>\n<p>c</p>`);
@@ -264,7 +264,7 @@ describe('the work for a text', () => {
 
   // Four times the text takes four times the work; sixteen times would be the square.
   it.each(LONG_TEXTS.filter(([piece]) => piece.length < 20))(
-    'grows as the text does: %j',
+    'is linear in its length: %j',
     { timeout: 60_000 },
     (piece) => {
       const [short, long] = [2_500, 10_000].map((length) => work(piece.repeat(length / piece.length)));

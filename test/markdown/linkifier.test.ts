@@ -31,13 +31,13 @@ describe('linkifiers in messages (companion facts 4.1)', () => {
     expect(html(text).replaceAll('&quot;', '"')).toBe(`<p>${expected}</p>`);
   });
 
-  it('leaves code blocks alone, and works in quotes and lists', () => {
+  it('leave code blocks alone, and work in quotes and lists', () => {
     expect(html('```\n#1\n```')).not.toContain('<a');
     expect(html('> #1')).toContain(link('1'));
     expect(html('* #1')).toContain(link('1'));
   });
 
-  it('applies in the order of the list, each to what is still text', () => {
+  it('apply in the order of the list, each to the remaining text', () => {
     const two = compiled(
       ['ab(?P<id>[0-9]+)', 'https://first.example/{id}'],
       ['[a-z]+(?P<n>[0-9]+)', 'https://second.example/{n}'],
@@ -48,14 +48,14 @@ describe('linkifiers in messages (companion facts 4.1)', () => {
     ]);
   });
 
-  it('encodes values as the template says, and makes no link that could do harm', () => {
+  it('encode values as the template says, and make no dangerous links', () => {
     const open = compiled(['go:(?P<to>\\S+)', '{+to}']);
     expect(html('go:javascript:alert(1)', open)).toBe('<p>go:javascript:alert(1)</p>');
     const search = compiled(['q:(?P<q>\\S+)', 'https://x.example/?q={q}']);
     expect(html('q:a"b&<c>', search)).toContain('href="https://x.example/?q=a%22b%26%3Cc%3E"');
   });
 
-  it('ends when a pattern takes too much work, and never takes more than linear time for one search', () => {
+  it('stop if a pattern takes too long, and take linear time for one search', () => {
     const nested = compiled(['(?P<x>(a|aa)+)!', 'https://x.example/{x}']);
     expect(html('a'.repeat(10_000), nested)).toBe(`<p>${'a'.repeat(10_000)}</p>`);
     const greedy = compiled(['(?P<y>b(.*c)?)', 'https://x.example/{y}']);
@@ -65,7 +65,7 @@ describe('linkifiers in messages (companion facts 4.1)', () => {
   });
 });
 
-describe('templates of addresses (RFC 6570)', () => {
+describe('URL templates (RFC 6570)', () => {
   const values = {
     var: 'value',
     hello: 'Hello World!',
@@ -94,7 +94,7 @@ describe('templates of addresses (RFC 6570)', () => {
     ['{?x,y,undef,empty}', '?x=1024&y=768&empty='],
     ['?fixed=yes{&x*}', '?fixed=yes&x=1024'],
     ['https://ü.example/%7E', 'https://%C3%BC.example/%7E'],
-  ])('%j gives %j', (template, expected) => {
+  ])('%j expands to %j', (template, expected) => {
     const parsed = parseUrlTemplate(template) ?? expect.fail('it is valid');
     expect(expandUrlTemplate(parsed, values)).toBe(expected);
   });

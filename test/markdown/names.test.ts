@@ -71,7 +71,7 @@ describe('mentions', () => {
     expect(render(`@**${word}**`, KNOWN)).toMatchObject({ channelWildcard: true, topicWildcard: false });
   });
 
-  it('tells everybody in the topic from everybody in the channel', () => {
+  it('distinguish @**topic** from the wildcards of a channel', () => {
     expect(render('@**topic**', KNOWN)).toMatchObject({ channelWildcard: false, topicWildcard: true });
     expect(render('@**All** @**here**', KNOWN)).toMatchObject({
       channelWildcard: false,
@@ -79,7 +79,7 @@ describe('mentions', () => {
     });
   });
 
-  it('counts each mention once, in rising order', () => {
+  it('are listed once each, in ascending order', () => {
     const text = '@**Ada Lovelace** @**Grace Hopper** @**|12** @*devs* @*devs*';
     expect(render(text, KNOWN)).toMatchObject({ mentionedUserIds: [7, 12], mentionedGroupIds: [5] });
   });
@@ -101,7 +101,7 @@ describe('mentions', () => {
     ['in a table in a quote', `> a|b\n> -|-\n> ${everybody}|c`],
     ['in a fenced quote', `\`\`\`quote\n${everybody}\n\`\`\``],
     ['in a spoiler in a quote', `\`\`\`quote\n\`\`\`spoiler ${everybody}\n${everybody}\n\`\`\`\n\`\`\``],
-  ])('counts no user: %s', (_says, text) => {
+  ])('list no user: %s', (_says, text) => {
     expect(render(text, KNOWN)).toMatchObject(nobody);
   });
 
@@ -112,7 +112,7 @@ describe('mentions', () => {
     ['in a table', `a|b\n-|-\n${everybody}|c`],
     ['in the header of a spoiler', `\`\`\`spoiler ${everybody}\na\n\`\`\``],
     ['in a spoiler', `\`\`\`spoiler\n${everybody}\n\`\`\``],
-  ])('counts everybody: %s', (_says, text) => {
+  ])('include everybody: %s', (_says, text) => {
     expect(render(text, KNOWN)).toMatchObject({
       mentionedUserIds: [12],
       mentionedGroupIds: [5],
@@ -121,7 +121,7 @@ describe('mentions', () => {
     });
   });
 
-  it('shows a quoted mention silently', () => {
+  it('are silent in quotes', () => {
     expect(render('> @**Ada Lovelace**', KNOWN).html).toBe(
       `<blockquote>\n<p>${SILENT_ADA}</p>\n</blockquote>`,
     );
@@ -170,7 +170,7 @@ describe('channel links', () => {
     ['not in code', '`#**general**`', '<code>#**general**</code>'],
   ]);
 
-  it('are no links for search', () => {
+  it('do not count as links for search', () => {
     expect(render('#**general>a**', KNOWN).hasLink).toBe(false);
   });
 

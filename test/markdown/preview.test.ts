@@ -64,7 +64,7 @@ describe('previews of images', () => {
       '[<b>"](/user_uploads/a.png)',
       `<p><a href="/user_uploads/a.png">&lt;b&gt;&quot;</a></p>\n${preview('a', '&lt;b&gt;&quot;')}`,
     ],
-  ])('stand %s', (_, text, html) => {
+  ])('appear %s', (_, text, html) => {
     expect(rendered(text).html).toBe(html);
   });
 

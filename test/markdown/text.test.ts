@@ -286,7 +286,7 @@ describe('links', () => {
     '[x](blob:0123-4567)',
     '<javascript:alert(1)>',
     'javascript://example.com/%0aalert(1)',
-  ])('never a link: %j', (text) => {
+  ])('are not made of %j', (text) => {
     expect(render(text, NOTHING_RESOLVED)).toMatchObject({
       hasLink: false,
       html: expect.not.stringMatching(/<a|href=/),
@@ -302,7 +302,7 @@ describe('links', () => {
       { links: ['/user_uploads/2/a.txt', '/user_uploads/2/b.png'], hasLink: true, hasImage: true },
     ],
     ['`https://example.com/a.png`', { links: [], hasLink: false, hasImage: false }],
-  ])('says what %j contains', (text, contains) => {
+  ])('are reported with the contents of %j', (text, contains) => {
     expect(render(text, NOTHING_RESOLVED)).toMatchObject(contains);
   });
 });
@@ -359,7 +359,7 @@ describe('times', () => {
   ]);
 });
 
-describe('the rest', () => {
+describe('other texts', () => {
   it.each([
     ['/me waves', true],
     ['/me', false],
@@ -367,7 +367,7 @@ describe('the rest', () => {
     [' /me waves', false],
     ['a\n/me waves', false],
     ['/me waves\n* and leaves', false],
-  ])('%j: says what its sender does: %s', (text, isMe) => {
+  ])('%j is a /me message: %s', (text, isMe) => {
     expect(render(text, NOTHING_RESOLVED).isMe).toBe(isMe);
   });
 

@@ -9,7 +9,7 @@ it.each(measures.filter(({ held }) => held))('$name: at most $wanted', ({ wanted
   expect(count(code), list?.(code).join('\n')).toBeLessThanOrEqual(wanted);
 });
 
-it('finds what files import of each other, types too', () => {
+it('the import graph includes type imports', () => {
   const graph = fileImports(
     new Map([
       ['a/one.ts', "import type { Two } from '../b/two.ts';\nexport { x } from './three.ts';"],

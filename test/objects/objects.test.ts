@@ -50,7 +50,7 @@ describe('objects in a bucket', () => {
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes);
   });
 
-  test('tell a cache how long it may keep them, if that was said', async () => {
+  test('have a cache lifetime, if one was set', async () => {
     const objects = s3Objects(environment());
     const told = async (key: string, cacheControl?: string) => {
       await objects.put(bucket, key, bytes, 'image/png', cacheControl);
@@ -62,7 +62,7 @@ describe('objects in a bucket', () => {
     expect(await told('realm/not-kept.png')).toBeNull();
   });
 
-  test('are not lost in silence: what S3 refuses is an error that names no key', async () => {
+  test('are never lost silently, and an error of S3 names no key', async () => {
     const objects = s3Objects(environment(await answering(503)));
     const attempts = await Promise.allSettled([
       objects.put(bucket, 'realm/secret', bytes, 'image/png'),
@@ -76,12 +76,12 @@ describe('objects in a bucket', () => {
     }
   });
 
-  test('are never written into a bucket that is not there', async () => {
+  test('are never written into a missing bucket', async () => {
     const objects = s3Objects({ ...environment(), [variable('BUCKET', bucket)]: 'no-such-bucket' });
     await expect(objects.put(bucket, 'key', bytes, 'image/png')).rejects.toThrow('does not exist');
   });
 
-  test('are not to be had without the bucket in the environment', async () => {
+  test('cannot be read without the bucket in the environment', async () => {
     await expect(s3Objects(environment()).get('others', 'key')).rejects.toThrow('BUCKET_OTHERS is not set');
   });
 });

@@ -26,7 +26,7 @@ async function begun() {
 }
 
 describe('an upload in parts', () => {
-  test('becomes one object, in the order of the numbers, whichever are left out', async () => {
+  test('becomes one object, in the order of the part numbers, even with gaps', async () => {
     const upload = await begun();
     const [first, last] = [Buffer.alloc(SMALLEST_PART, 'a'), Buffer.from('the end')];
     const marks = [
@@ -45,7 +45,7 @@ describe('an upload in parts', () => {
     await uploads.complete(upload, marks.toReversed());
   });
 
-  test('that was given up leaves nothing, and cannot be completed', async () => {
+  test('that was aborted leaves nothing, and cannot be completed', async () => {
     const upload = await begun();
     const mark = await uploads.putPart(upload, 1, Buffer.from('a part'));
     await uploads.abort(upload);

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { coverageOf, withAbsentList } from './coverage.ts';
 
-test('every declared endpoint has a line in the list, and only those that are not absent are declared', () => {
+test('every declared endpoint is in the list, and no absent one is declared', () => {
   expect(coverageOf().errors).toEqual([]);
 });
 
-test('what does not fit is named', () => {
+test('the check names each mismatch', () => {
   const [first = expect.fail('no endpoint'), second = expect.fail('no second one')] = endpoints;
   const routeOf = ({ method, path }: typeof first) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`;
   const api = [first, second];
@@ -19,7 +19,7 @@ test('what does not fit is named', () => {
   ]);
 });
 
-test('the README says what is not there (npm run api-coverage)', async () => {
+test('the README lists the missing endpoints (npm run api-coverage)', async () => {
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   expect(withAbsentList(readme, coverageOf())).toBe(readme);
 });

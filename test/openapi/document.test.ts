@@ -48,13 +48,13 @@ function complaints(schema: object, value: unknown): unknown[] {
 }
 
 describe('the OpenAPI document', () => {
-  test('keeps the rules of OpenAPI 3.1', () => {
+  test('is valid OpenAPI 3.1', () => {
     const validate = new Ajv2020({ strict: false, allErrors: true }).compile(openApiRules);
     validate(document);
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test('has every endpoint once, with all of its parameters', () => {
+  test('has every endpoint once, with all its parameters', () => {
     expect(operations.map(({ operation }) => operation.operationId).sort()).toEqual(
       endpoints.map(({ id }) => id).sort(),
     );
@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('refers only to what it has, and has nothing to which nobody refers', () => {
+  test('refers only to existing components, and has no unused ones', () => {
     const referred = new Set([...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name));
     const { schemas, responses, examples } = document.components as Record<string, object>;
     const there = [
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
   });
 
   test.each(operations.map(({ operation }) => [operation.operationId, operation] as const))(
-    'describes %s by schemas that its example fits',
+    'has an example of %s that fits the schemas',
     (id, { parameters, requestBody, responses }) => {
       const example = exampleOf(id);
       for (const { schema, example: value } of parameters) {
@@ -142,14 +142,14 @@ describe('the text of the document', () => {
     expect((document.tags as { name: string }[]).map(({ name }) => name).sort()).toEqual([...there].sort());
   });
 
-  test('is one short line for each endpoint, and who may call it', () => {
+  test('has one short line for each endpoint, and says who may call it', () => {
     const lines = operations.map(({ operation }) => operation.summary);
     expect(lines.filter((line) => !/^[A-Z][^.;:]{10,99}$/.test(line))).toEqual([]);
     expect(new Set(lines).size).toBe(lines.length);
     for (const { operation } of operations) expect(operation.description).toContain('**Who may call:** ');
   });
 
-  test('shows requests as commands that a shell takes for exactly those of the examples', () => {
+  test('shows the examples as shell commands that send exactly these requests', () => {
     const commands = operations.flatMap(({ path, method, operation }) => {
       const [, command] = /^```\n(curl [\s\S]+)\n```$/m.exec(operation.description) ?? [];
       return command === undefined ? [] : [{ path, method, id: operation.operationId, command }];
@@ -206,7 +206,7 @@ function understood(words: readonly string[]) {
 }
 
 describe('GET /api/v1/openapi.json', () => {
-  test('serves it to anyone, compressed where a client takes it so', async () => {
+  test('is public, and compressed for clients that accept that', async () => {
     const realm = await newRealm();
     const plain = await realm.call(getOpenApi, undefined);
     expect(plain.headers).toMatchObject({ 'Content-Type': 'application/json' });

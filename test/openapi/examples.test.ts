@@ -19,7 +19,7 @@ const BEYOND = [
   'push.sendLegacyTest',
 ];
 
-test('the examples of the document are what the service answers (`npm run examples` records them again)', {
+test('the examples of the document are replies of the service (`npm run examples` records them again)', {
   timeout: 180_000,
 }, async () => {
   // As in the local service, which signs people in without a password.

@@ -111,7 +111,7 @@ describe('the errors that the document shows', () => {
     expect([...met, ...BEYOND].sort()).toEqual(Object.keys(errorExamples).sort());
   });
 
-  test('of the gateway, and of what nobody planned, are in their words', () => {
+  test('include those of the gateway and of unexpected faults, word for word', () => {
     const { responseTemplates } = gatewayResponses.REQUEST_TOO_LARGE ?? expect.fail();
     expect(JSON.parse(responseTemplates['application/json'])).toEqual(exampleOf('BAD_REQUEST.413'));
     expect(JSON.parse(failure(new Error('unplanned')).body)).toEqual(exampleOf('INTERNAL_SERVER_ERROR'));

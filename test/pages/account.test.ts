@@ -23,7 +23,7 @@ const labels = async ({ outside, realm, people }: TestRealm) =>
   );
 
 describe('the page of an account', () => {
-  it('lists the devices, and marks this one', async () => {
+  it('lists the devices, and marks the present one', async () => {
     const { browser, member } = await signedIn();
     const { status, text, headers } = await browser.open(showAccount);
     expect(status).toBe(200);
@@ -39,7 +39,7 @@ describe('the page of an account', () => {
     expect(text).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 
-  it('says what was done in words of its own only', async () => {
+  it('confirms an action only with fixed texts', async () => {
     const { browser } = await signedIn();
     const notice = 'role="status"';
     expect((await browser.open(showAccount, { query: { done: 'revoked' } })).text).toContain(notice);

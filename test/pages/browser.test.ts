@@ -232,7 +232,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_
       { timeout: 60_000, interval: 200 },
     );
 
-  it('a forgotten password: asks for a link, and chooses a new one by it', () =>
+  it('a user with a forgotten password requests a link, and sets a new password', () =>
     withWindow(async (page) => {
       const { email } = credentialsIn(await readFile(service.zuliprc('moderator'), 'utf8'));
       await page.goto(`${service.address}/login/`);
@@ -257,7 +257,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_
       await page.waitForURL('**/account');
     }));
 
-  it('an invitation by mail: joins, and is signed in; the link is dead then', () =>
+  it('an invited user joins and is signed in, and the link does not work again', () =>
     withWindow(async (page) => {
       await call('owner', 'POST', '/invites', { invitee_emails: 'ada@example.com', stream_ids: '[]' });
       const link = await linkInOutbox(page, '/invite/');
@@ -272,7 +272,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_
       expect(await page.textContent('main')).toContain('This link does not work any more');
     }));
 
-  it('a link for many leads to the page of the invitation', () =>
+  it('a reusable link leads to the page of the invitation', () =>
     withWindow(async (page) => {
       const { invite_link = '' } = await call('owner', 'POST', '/invites/multiuse', {});
       expect(new URL(invite_link).pathname).toMatch(/^\/join\/[\w-]+\/$/);
@@ -285,7 +285,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_
       await page.waitForURL('**/account?done=joined');
     }));
 
-  it('takes no form of another site, and changes nothing', () =>
+  it('refuses a form of another site, and changes nothing', () =>
     withWindow(async (page) => {
       await signIn(page);
       const devices = page.locator('.devices li');
@@ -307,7 +307,7 @@ describe.skipIf(chromiumPath === undefined)('in a real browser', { timeout: 180_
       expect(await devices.count()).toBe(before);
     }));
 
-  it('what does not exist is a page', () =>
+  it('an unknown path is a page', () =>
     withWindow(async (page) => {
       for (const [path, status] of [
         ['/login/nowhere', 404],

@@ -6,7 +6,7 @@ import { documentOf } from '../../shared/pages/layout.ts';
 import { POLICY } from '../../shared/pages/style.ts';
 
 describe('html', () => {
-  it('escapes text, and no HTML', () => {
+  it('escapes text, but not HTML', () => {
     const hostile = `<img src=x onerror="a('b')">&amp;`;
     const escaped = '&lt;img src=x onerror=&quot;a(&apos;b&apos;)&quot;&gt;&amp;amp;';
     expect(String(html`<p title="${hostile}">${html`<b>${hostile}</b>`}</p>`)).toBe(
@@ -14,13 +14,13 @@ describe('html', () => {
     );
   });
 
-  it('takes lists, numbers, and nothing', () => {
+  it('accepts lists, numbers, and undefined', () => {
     expect(String(html`${[html`<i>`, 1, ['<', undefined]]}${false}${0}`)).toBe('<i>1&lt;0');
   });
 });
 
 describe('a page', () => {
-  it('escapes its title, and has the one style that its policy allows', () => {
+  it('escapes its title, and has the only style that its policy allows', () => {
     const text = documentOf({ title: '</title><script>', above: '<b>', content: 'x' });
     expect(text).toContain('<title>&lt;/title&gt;&lt;script&gt; - &lt;b&gt;</title>');
     const [, style = ''] = /<style>(.*)<\/style>/s.exec(text) ?? [];
@@ -30,7 +30,7 @@ describe('a page', () => {
 });
 
 describe('a field', () => {
-  it('says what is wrong with it beside it', () => {
+  it('shows its error beside it', () => {
     const text = String(
       field({ name: 'email', label: 'Email', autocomplete: 'email', hint: 'h', error: 'e' }),
     );

@@ -41,7 +41,7 @@ const accountOf = ({ outside, realm }: TestRealm, email: string) =>
   outside.table.get('account', { realm, email });
 
 describe('the page of an invitation', () => {
-  it('says who invites to what, and makes the account with a session', async () => {
+  it('names the inviter and the organization, and creates the account with a session', async () => {
     const realm = await newRealm();
     const { browser, page, send } = await opened(realm, await invited(realm));
     expect(page.status).toBe(200);
@@ -57,7 +57,7 @@ describe('the page of an invitation', () => {
     expect(account.text).toContain('Firefox on Linux<span class="mark">This device</span>');
   });
 
-  it('asks for the address where the link is for many, whose own address leads there', async () => {
+  it('asks for the email address if the link is reusable', async () => {
     const realm = await newRealm();
     const link = await linkForMany(realm);
     expect(link).toMatch(new RegExp(`^https?://${realm.host}/join/[\\w-]{32}/$`));
@@ -85,7 +85,7 @@ describe('the page of an invitation', () => {
     ['password', { password: 'adaantada' }],
     ['password', { password: 'x'.repeat(10_000) }],
   ])(
-    'says beside the field %s what is wrong, keeps what was typed but the password, and stays open',
+    'shows an error beside the field %s, keeps the input except the password, and stays open',
     async (field, fields) => {
       const realm = await newRealm();
       const { send } = await opened(realm, await invited(realm));
@@ -101,7 +101,7 @@ describe('the page of an invitation', () => {
     },
   );
 
-  it('refuses markup as text, bytes that are no text, and fields that come twice', async () => {
+  it('escapes markup, and refuses invalid UTF-8 and duplicate fields', async () => {
     const realm = await newRealm();
     const token = await invited(realm);
     const { browser, page, send } = await opened(realm, token);
@@ -120,7 +120,7 @@ describe('the page of an invitation', () => {
     expect(await accountOf(realm, 'ada@example.com')).toBeUndefined();
   });
 
-  it('lets in one of two who send the form at the same moment; the other gets a page that says so', async () => {
+  it('accepts one of two concurrent forms, and shows the other user a page that says so', async () => {
     const realm = await newRealm();
     const token = await invited(realm);
     const [one, two] = await Promise.all([opened(realm, token), opened(realm, token)]);
@@ -132,7 +132,7 @@ describe('the page of an invitation', () => {
     expect(replies.find(({ status }) => status === 400)?.text).toContain('This link does not work any more');
   });
 
-  it('is dead once it is used, revoked, expired, or its inviter is deactivated', async () => {
+  it('does not work once the invitation is used, revoked, expired, or its inviter is deactivated', async () => {
     const realm = await newRealm();
     const { admin, member, owner } = realm.people;
     const dead = async (token: string) => {
@@ -157,7 +157,7 @@ describe('the page of an invitation', () => {
     await dead(orphaned);
   });
 
-  it('is dead with a token that is tampered, long, no text, or of another organization', async () => {
+  it('does not work with a token that is tampered, long, invalid UTF-8, or of another organization', async () => {
     const [realm, other] = [await newRealm(), await newRealm()];
     const token = await invited(realm);
     for (const wrong of [`${token}x`, token.slice(1), 'x'.repeat(5_000), '%00', '%ff', '"><script>']) {
@@ -177,7 +177,7 @@ describe('the page of an invitation', () => {
     expect((await opened(realm, token)).page.status).toBe(200);
   });
 
-  it('takes no form of another site', async () => {
+  it('refuses a form of another site', async () => {
     const realm = await newRealm();
     const token = await invited(realm);
     const { browser, page } = await opened(realm, token);

@@ -36,7 +36,7 @@ async function opens(realm: TestRealm, password: string): Promise<boolean> {
 }
 
 describe('the page of a link for a new password', () => {
-  it('says for whom it is, and sets the password, which then signs in', async () => {
+  it('names the user, and sets the password, which works for sign-in', async () => {
     const { realm, browser, page, send } = await withLink();
     expect(page.status).toBe(200);
     expect(page.text).toContain(`For the account <strong>${realm.people.member.email}</strong>`);
@@ -53,7 +53,7 @@ describe('the page of a link for a new password', () => {
     ['short', 'a1!x'],
     ['easy to guess', 'password1'],
     ['of 10,000 characters', 'x'.repeat(10_000)],
-  ])('refuses a password that is %s beside its field, and goes on working', async (_, password) => {
+  ])('refuses a password that is %s beside its field, and can be sent again', async (_, password) => {
     const { realm, send } = await withLink();
     const reply = await send(password);
     expect(reply.status).toBe(400);
@@ -66,7 +66,7 @@ describe('the page of a link for a new password', () => {
     expect(await opens(realm, PASSWORD)).toBe(true);
   });
 
-  it('refuses a NUL, bytes that are no text, and a field that comes twice, and changes nothing', async () => {
+  it('refuses a NUL, invalid UTF-8 and duplicate fields, and changes nothing', async () => {
     const { realm, browser, page, token, send } = await withLink();
     expect((await send('nine\0brisk otters')).status).toBe(400);
     const form_token = /name="form_token" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
@@ -79,7 +79,7 @@ describe('the page of a link for a new password', () => {
     expect((await send(PASSWORD)).status).toBe(303);
   });
 
-  it('works once: the second of two gets a page that says so', async () => {
+  it('works once, and shows the second user a page that says so', async () => {
     const { realm, token, page, browser } = await withLink();
     const passwords = [PASSWORD, 'eleven red kites fly'];
     const replies = await Promise.all(
@@ -117,7 +117,7 @@ describe('the page of a link for a new password', () => {
     expect(await show(token)).toEqual(dead);
   });
 
-  it('takes no form of another site or browser', async () => {
+  it('refuses a form of another site or browser', async () => {
     const { realm, browser, page, token } = await withLink();
     const foreign = { path: { token }, headers: { origin: 'https://evil.example' } };
     expect((await browser.submit(setPassword, page, { password: PASSWORD }, foreign)).status).toBe(403);
@@ -151,7 +151,7 @@ describe('the page for a forgotten password', () => {
     expect(status).toBe(200);
   });
 
-  it('answers the same for an unknown address, with as many round trips', async () => {
+  it('gives the same reply for an unknown address, with as many round trips', async () => {
     const realm = await withMailbox(await newRealm());
     const measured = async (email: string) => {
       const before = realm.meter.roundTrips;
@@ -178,7 +178,7 @@ describe('the page for a forgotten password', () => {
     expect(reply.text).toContain('aria-describedby="email-error" aria-invalid="true"');
   });
 
-  it('says after two mails in an hour when to come again, also for an unknown address', async () => {
+  it('says after two mails in an hour when to retry, also for an unknown address', async () => {
     const realm = await withMailbox(await newRealm());
     const last = async (email: string, network: string) => {
       for (let i = 0; i < 2; i++) await ask(realm, email, network);
@@ -190,7 +190,7 @@ describe('the page for a forgotten password', () => {
     expect(await last('nobody@example.com', '192.0.2.2')).toEqual([429, true]);
   });
 
-  it('says where there is no mail that the operator makes a link, and has no form', async () => {
+  it('has no form if the service sends no mail, and says that the operator can make a link', async () => {
     const realm = await newRealm();
     const { status, text } = await new Browser(realm).open(showPasswordRequest);
     expect([status, text]).toEqual([

@@ -16,7 +16,7 @@ const getFile = (file: string, headers: Readonly<Record<string, string>> = {}) =
   } as unknown as Event);
 
 describe('the reference page', () => {
-  it('is a page that asks for nothing but what is here', async () => {
+  it('loads nothing from other hosts', async () => {
     const { statusCode, headers, body } = await showReference.with(outside)({
       headers: { host },
       body: null,
@@ -36,7 +36,7 @@ describe('the reference page', () => {
     );
   });
 
-  it('stands below the name of the stage at the bare address of the gateway', async () => {
+  it('is below the name of the stage at the bare address of the gateway', async () => {
     const requestContext = { stage: 'prod', path: '/prod/api', domainName: host };
     const { body } = await showReference.with(outside)({
       headers: { host },
@@ -50,7 +50,7 @@ describe('the reference page', () => {
     expect(script).not.toMatch(/['"`]\/api/);
   });
 
-  it.each(referenceFiles)('%s comes with its type, and names no other host', async (file) => {
+  it.each(referenceFiles)('serves %s with its type, and without other hosts', async (file) => {
     const { statusCode, headers, body, isBase64Encoded } = await getFile(file);
     expect(statusCode).toBe(200);
     const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', png: 'image/png' };
@@ -67,7 +67,7 @@ describe('the reference page', () => {
     if (file === 'page.js') expect(body).toContain('validatorUrl: null');
   });
 
-  it('comes compressed to browsers', async () => {
+  it('is compressed for browsers', async () => {
     const { headers, isBase64Encoded, body } = await getFile('swagger-ui-bundle.js', {
       'accept-encoding': 'gzip, br',
     });

@@ -77,7 +77,7 @@ describe('a page for people who have signed in', () => {
     expect(text).toContain('Too many requests');
   });
 
-  it('tells nothing of a fault', async () => {
+  it('reveals nothing about a fault', async () => {
     const { realm, browser } = await signedIn();
     const broken = realm.container(() => () => Promise.reject(new Error('secret detail')));
     const { status, text } = await browser.open(showAccount, { realm: broken });
@@ -86,19 +86,19 @@ describe('a page for people who have signed in', () => {
     expect(text).not.toContain('secret detail');
   });
 
-  it('is not for bots', async () => {
+  it('refuses bots', async () => {
     const { realm, browser } = await signedIn();
     browser.signIn(realm.people.bot);
     expect((await browser.open(showAccount)).status).toBe(400);
   });
 
-  it('opens no endpoint of the API', async () => {
+  it('gives no access to endpoints of the API', async () => {
     const { realm, browser } = await signedIn();
     const cookie = `${COOKIE}=${browser.cookies.get(COOKIE)}`;
     expect((await realm.call(getOwn, undefined, {}, { headers: { cookie } })).status).toBe(401);
   });
 
-  it('takes no credentials of the API', async () => {
+  it('accepts no credentials of the API', async () => {
     const { realm, member } = await signedIn();
     const authorization = `Basic ${Buffer.from(`${member.email}:${member.apiKey}`).toString('base64')}`;
     expect(await new Browser(realm).open(showAccount, { headers: { authorization } })).toMatchObject(
@@ -152,7 +152,7 @@ describe('a form', () => {
     expect(reply).toMatchObject({ status: 303, headers: { Location: '/login/' } });
   });
 
-  it('that is too large, or broken, is refused as such', async () => {
+  it('that is too large or malformed is refused as such', async () => {
     const { browser } = await signedIn();
     const page = await browser.open(showAccount);
     expect((await browser.submit(revokeDevice, page, { key: 'x'.repeat(600_000) })).status).toBe(413);

@@ -50,7 +50,7 @@ describe('the sign-in page', () => {
     expect(headers).toHaveProperty('Set-Cookie');
   });
 
-  it('goes on to paths of this service only', async () => {
+  it('redirects only to paths of this service', async () => {
     const browser = new Browser(await newRealm());
     const nextOf = async (next: string) =>
       hiddenField(await browser.open(showSignIn, { query: { next } }), 'next');
@@ -61,7 +61,7 @@ describe('the sign-in page', () => {
     expect(await nextOf('/"><script>alert(1)</script>')).toBe('/%22%3E%3Cscript%3Ealert(1)%3C/script%3E');
   });
 
-  it('refuses a host that is no organization with a page', async () => {
+  it('refuses a host without an organization with a page', async () => {
     const realm = await newRealm();
     const { status, text } = await new Browser(realm).open(showSignIn, { headers: { host: 'nobody.test' } });
     expect(status).toBe(404);
@@ -81,7 +81,7 @@ describe('a sign-in with a password', () => {
     expect(page.text).toContain('for="old_password"');
   });
 
-  it('goes on to where the browser wanted to go, on this service only', async () => {
+  it('redirects to the page that was requested, on this service only', async () => {
     const realm = await newRealm();
     await givenPassword(realm);
     expect((await trySignIn(realm, { next: '/account?a=1' })).reply.headers.Location).toBe('/account?a=1');
@@ -96,7 +96,7 @@ describe('a sign-in with a password', () => {
     ['no address', { email: '' }, 400],
     ['an address of 10,000 characters', { email: `${'x'.repeat(10_000)}@example.com` }, 400],
     ['markup', { email: '"><script>alert(1)</script>' }, 400],
-  ])('with %s shows the form again, with what was typed in but the password', async (_, fields, status) => {
+  ])('with %s shows the form again, with the input except the password', async (_, fields, status) => {
     const realm = await newRealm();
     await givenPassword(realm);
     const { reply, isSignedIn } = await trySignIn(realm, { next: '/account?a=1', ...fields });
@@ -112,7 +112,7 @@ describe('a sign-in with a password', () => {
     expect(JSON.stringify(realm.reports)).not.toContain(PASSWORD);
   });
 
-  it('with bytes that are no text is refused', async () => {
+  it('with invalid UTF-8 is refused', async () => {
     const realm = await newRealm();
     await givenPassword(realm);
     const { reply, isSignedIn } = await trySignIn(realm, { password: 'a\0b' });
@@ -132,7 +132,7 @@ describe('a sign-in with a password', () => {
     expect((await new Browser(realm).submit(signIn, page, typed)).status).toBe(403);
   });
 
-  it('after too many tries says when to come again', async () => {
+  it('after too many tries says when to retry', async () => {
     const realm = await newRealm();
     await givenPassword(realm);
     for (let i = 0; i < 5; i++) await trySignIn(realm, { password: 'wrong' });
@@ -153,7 +153,7 @@ describe('a sign-in with a password', () => {
 });
 
 describe('the password of an account', () => {
-  it('is set, changed by who knows it, and keys go on working', async () => {
+  it('can be changed by a user who knows it, and keys still work', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const browser = new Browser(realm);
@@ -198,7 +198,7 @@ describe('the name of a browser', () => {
     ],
     ['<script>', 'Browser'],
     [undefined, 'Browser'],
-  ])('of %j is %j', (userAgent, name) => {
+  ])('from %j is %j', (userAgent, name) => {
     expect(deviceName(userAgent)).toBe(name);
   });
 });

@@ -8,7 +8,7 @@ import { lastNumber } from '../support/stored.ts';
 const rust = { name: 'Try it', pygments_language: 'Rust', url_template: 'https://play.example/?code={code}' };
 
 describe('playgrounds (companion facts 4.2)', () => {
-  it('come and go, and everybody hears of the whole list', async () => {
+  it('are added and removed, with the whole list in an event for everybody', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const before = await lastNumber(realm);
@@ -32,7 +32,7 @@ describe('playgrounds (companion facts 4.2)', () => {
     [{ url_template: 'https://play.example/{code}{x}' }, 'url_template'],
     [{ url_template: 'https://play.example/{text}' }, 'url_template'],
     [{ url_template: 'https://play.example/{code' }, 'url_template'],
-  ])('refuse %j, and say in which field', async (wrong, field) => {
+  ])('refuse %j, and name the field', async (wrong, field) => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const reply = await realm.call(create, realm.people.admin, { ...rust, ...wrong });
@@ -41,7 +41,7 @@ describe('playgrounds (companion facts 4.2)', () => {
     expect(await payloadsAfter(realm, before)).toEqual([]);
   });
 
-  it('have one name for a language, and are changed by administrators', async () => {
+  it('have a unique name for each language, and can be changed only by administrators', async () => {
     const realm = await newRealm();
     const { body } = await realm.call(create, realm.people.admin, rust);
     expect(await realm.call(create, realm.people.admin, rust)).toMatchObject(badRequest);
