@@ -36,7 +36,7 @@ describe.each(documents)('%s', (document) => {
     expect(broken).toEqual([]);
   });
 
-  it('names files and commands that exist', async () => {
+  it('mentions only files and commands that exist', async () => {
     const text = await read(document);
     const files = [
       ...text.matchAll(/\b(?:functions|shared|infra|test|docs)\/[\w./-]+\.(?:ts|mjs|md|svg|json)\b/g),

@@ -34,13 +34,13 @@ const trips = (...counts: readonly CountRow[]) =>
   ]);
 
 describe('the table of budgets (DESIGN 7)', () => {
-  it('has no row for what was not measured', () => {
+  it('has no row for a figure that was not measured', () => {
     expect(rowsOf({})).toEqual([]);
     const start = [{ start: 'nothing changed', p50: 1_400, max: 1_500 }] as const;
     expect(rowsOf({ start }).map(({ what }) => what)).toEqual(['s, npm start, nothing changed, p50']);
   });
 
-  it('says what is over, and what is just not', () => {
+  it('marks figures over the budget, but not one exactly at it', () => {
     const { resources } = designBudgets;
     const rows = rowsOf({
       stack: [
@@ -54,7 +54,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     expect(table.split('\n').at(-1)).toMatch(/^CloudFormation resources, all .* 485 +486 +OVER$/);
   });
 
-  it('judges a send by numbers of its own, cold and warm', () => {
+  it('compares a send with budgets of its own, cold and warm', () => {
     expect(
       trips(counted('messages.send:channel', 3, 2, 7), counted('messages.send:direct', 3, 3, 6)),
     ).toEqual([
@@ -63,7 +63,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     ]);
   });
 
-  it('tells reads from writes, and names the worst operation of each endpoint over the budget', () => {
+  it('separates reads from writes, and names the worst operation of each endpoint over the budget', () => {
     const counts = [
       counted('users.list', 3, 2),
       counted('users.list:two of them', 4, 2),
@@ -96,7 +96,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     ]);
   });
 
-  it('looks at the functions behind the gateway, and takes an import as slow where both its times say so', () => {
+  it('checks only the functions behind the gateway, and counts an import as slow if both its times are', () => {
     const times = { importMs: 1, cpuMs: 1, heapMb: 1, peakMb: 1 };
     const functions = [
       {
@@ -124,7 +124,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     ]);
   });
 
-  it('judges a wake with one client, if there was any, and by the longer of its times', () => {
+  it('checks the wake-up with one client, if there was one, by the longer of its times', () => {
     const [afterReply, none] = [
       { p50: 90, p99: 200, max: 200 },
       { p50: Number.NaN, p99: Number.NaN, max: Number.NaN },
@@ -139,7 +139,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     expect(rowsOf({ delivery: [missed, crowd] })).toEqual([]);
   });
 
-  it('judges a wake of 200 by its median', () => {
+  it('checks the wake-up of 200 clients by its median', () => {
     const afterReply = { p50: 90, p99: 200, max: 200 };
     const row = { waiting: 200, p50: 301, p99: 900, max: 900, afterReply, deliveries: 1_200, failed: 0 };
     expect(rowsOf({ delivery: [row] }).map(({ measured, verdict }) => [measured, verdict])).toEqual([
@@ -147,7 +147,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     ]);
   });
 
-  it('judges what clients that wait take by what it is more than without them', () => {
+  it('checks the load of waiting clients by the difference to the load without them', () => {
     const row = { clients: 2_000, organizations: 7, ended: {}, functions: 0, looks: 6.2, reads: 0.1 };
     const figures = (more: object) =>
       rowsOf({ held: [{ ...row, ...more }] }).map(({ measured, verdict }) => [measured, verdict]);
@@ -164,7 +164,7 @@ describe('the table of budgets (DESIGN 7)', () => {
     expect(figures({ reads: 12 })[2]).toEqual([12, 'OVER']);
   });
 
-  it('has a row for each count of what is recorded', async () => {
+  it('has a row for each recorded count', async () => {
     expect(rowsOf(await readRecorded()).map(({ what }) => what)).toEqual([
       'round trips, sending a message, cold',
       'round trips, sending a message, warm',

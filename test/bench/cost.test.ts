@@ -10,15 +10,15 @@ import { inFunctions, inServer, polling, turns } from './waiting.ts';
 
 const recorded = await readRecorded();
 
-it('the pages are what the bench makes of what it recorded (`npm run bench -- --only counts,growth --write`)', async () => {
+it('the pages are up to date with the recorded figures (`npm run bench -- --only counts,growth --write`)', async () => {
   for (const [name, page] of Object.entries(pagesOf(recorded))) expect(await readPage(name), name).toBe(page);
 });
 
-it('records every operation that there is', () => {
+it('every operation is recorded', () => {
   expect(recorded.counts.map(({ operation }) => operation)).toEqual(operations.map(({ name }) => name));
 });
 
-it('costs nearly nothing while nobody talks, and what it does cost is told', () => {
+it('an idle service costs nearly nothing, and the page lists what it does cost', () => {
   const total = (context: Readonly<Record<string, string>>, which: 'dollars' | 'charged') =>
     idleCost(context).reduce((sum, line) => sum + line[which], 0);
   const dashboard = 3;
@@ -30,7 +30,7 @@ it('costs nearly nothing while nobody talks, and what it does cost is told', () 
   expect(more).toBeLessThan(3.5);
 });
 
-it('counts polls as a poll that ends with the first event or with its time', () => {
+it('the model of polls lets a poll end with the first event or after its full time', () => {
   const idle = polling(0.000_001, HELD);
   expect(idle.mean).toBeCloseTo(24, 0);
   expect(polling(5_000, HELD).mean).toBeLessThan(idle.mean);
@@ -41,12 +41,12 @@ it('counts polls as a poll that ends with the first event or with its time', () 
   }
 });
 
-it('supposes that a poll is held as long as it is: a probe every 150 ms', () => {
+it('the model assumes the real length of a poll, with a probe every 150 ms', () => {
   const looks = warmOf(recorded, COSTED.hold).roundTrips - turns - 1;
   expect(0.15 * looks).toBeCloseTo(HELD, 0);
 });
 
-it('adds up', () => {
+it('the sums are right', () => {
   const lines = personCost(recorded, 50);
   const sum = lines.reduce((total, { dollars }) => total + dollars, 0);
   expect(monthCost(recorded, 50)).toBeCloseTo(50 * sum, 9);
@@ -60,7 +60,7 @@ it('adds up', () => {
   expect(requestCost('polls')).toBeCloseTo((1 + 0.1 + 3.5 + 0.2 + 0.25 + 0.0025) / 1e6, 12);
 });
 
-it('shares an environment of the server among those who wait in it, down to its memory', () => {
+it('the model shares an environment of the server among the clients that wait in it, up to its memory', () => {
   const memoryOf = (people: number): number =>
     people * (personCost(recorded, people, inServer())[0]?.dollars ?? 0);
   // 168 hours of an environment with 64 clients, and of two with 64 each.
@@ -69,7 +69,7 @@ it('shares an environment of the server among those who wait in it, down to its 
   expect(memoryOf(65)).toBeGreaterThan(1.9 * memoryOf(64));
 });
 
-it.each(['server', 'dearServer'] as const)('keeps the budgets of waiting in a %s', (way) => {
+it.each(['server', 'dearServer'] as const)('waiting in a %s is within its budgets', (way) => {
   const { clientHour, person, fiveThousand, breakEven } = verdictOf(recorded, ways[way]);
   expect(clientHour).toBeLessThanOrEqual(waitingBudgets.clientHour);
   expect(person).toBeLessThanOrEqual(waitingBudgets.person);

@@ -26,9 +26,9 @@ const taken = (rows: readonly GrowthRow[]) =>
 /** How few there are. The first reactions of a message stand in one item, which is soon full. */
 const few: Partial<Readonly<Record<CrowdName, number>>> = { reactions: 100 };
 
-describe('how cost grows (issue 6)', () => {
+describe('growth of cost', () => {
   it.each(Object.entries(steady))(
-    '%s: the same calls and units among few and among 200',
+    '%s takes the same calls and units among few users and among 200',
     async (of, names) => {
       const [among, many] = [
         await countAmong(of as CrowdName, few[of as CrowdName] ?? 10, names),
@@ -56,7 +56,7 @@ describe('verdicts', () => {
       return { of: 'members', size, operation: 'x', endpoint: 'x', cold: count, warm };
     });
 
-  it('tell what is the same from what is told and from what is not', () => {
+  it('distinguish constant cost, growth with the reply, and other growth', () => {
     expect(verdictOf(rows({}))).toBe('the same');
     expect(verdictOf(rows({ readUnits: 110, toldBytes: 100_100 }))).toBe('with the reply');
     expect(verdictOf(rows({ readUnits: 110 }))).toBe('grows');

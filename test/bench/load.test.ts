@@ -48,7 +48,7 @@ test('a burst keeps as many requests under way as asked for, each of its own', a
   expect(perSecond * 0.2).toBeLessThanOrEqual(seen.paths.length);
 });
 
-test('replies that are not as they should be are failures, and in no other figure', async () => {
+test('replies that fail the check count as failures, and in no other figure', async () => {
   const { service } = await serverThat((n) => (n <= 10 ? 200 : 503));
   const result = await burst({ service }, 1, 0.1, numbered(), isGood);
   expect(result.failed).toBeGreaterThan(0);
@@ -57,7 +57,7 @@ test('replies that are not as they should be are failures, and in no other figur
   expect(all).toMatchObject({ p50: Number.NaN, p99: Number.NaN, perSecond: 0 });
 });
 
-test('a connection that breaks is a failure', async () => {
+test('a connection that breaks counts as a failure', async () => {
   const { service } = await serverThat((n) => (n === 3 ? 0 : 200));
   const result = await burst({ service }, 1, 0.1, numbered(), isGood);
   expect(result).toMatchObject({ failed: 1, firstFailure: 'no reply' });
@@ -74,7 +74,7 @@ test('the percentiles are those of the recorded times', () => {
   expect([[3, 1, 2], [4, 1, 3, 2], [7]].map(median)).toEqual([2, 2.5, 7]);
 });
 
-test('requests arrive as the service reads them', async () => {
+test('requests arrive in the form that the service reads', async () => {
   const heard: { method: string; url: string; type: string; body: Buffer }[] = [];
   const server = createServer(async (request, response) => {
     const chunks = await request.toArray();

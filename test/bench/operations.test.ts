@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { endpoints } from '../../shared/endpoints/all.ts';
 import { operations } from './operations.ts';
 
-it('has an operation for each endpoint, and none for another (issue 6)', () => {
+it('every endpoint has an operation, and every operation an endpoint', () => {
   const measured = new Set(operations.map(({ endpoint }) => endpoint));
   expect([...measured].sort()).toEqual(endpoints.map(({ id }) => id).sort());
 });
 
-it('gives each operation a name of its own', () => {
+it('every operation has a name of its own', () => {
   const names = operations.map(({ name }) => name);
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
 });

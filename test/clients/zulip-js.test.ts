@@ -108,7 +108,7 @@ describe('the official JavaScript client, with the files that npm start writes',
   });
 
   it.each<DemoName>(['owner', 'admin', 'moderator', 'member', 'guest', 'bot'])(
-    'is let in with the file of the %s',
+    'authenticates with the file of the %s',
     async (name) => {
       const client = await zulip({ zuliprc: service.zuliprc(name) });
       const { email } = await credentialsIn(service.zuliprc(name));
@@ -116,7 +116,7 @@ describe('the official JavaScript client, with the files that npm start writes',
     },
   );
 
-  it('edits, reacts to and deletes messages, and reads what they were', async () => {
+  it('edits, reacts to and deletes messages, and reads their history', async () => {
     const { id: message_id } = await member.messages.send(send);
     const edited = await member.messages.update({ message_id, content: 'Hello *again*' });
     expect(edited).toMatchObject({ result: 'success' });
@@ -138,7 +138,7 @@ describe('the official JavaScript client, with the files that npm start writes',
     expect(await member.messages.getById({ message_id })).toMatchObject({ result: 'error' });
   });
 
-  it('tells of the server and of custom emoji, and makes accounts and channels come and go', async () => {
+  it('reads the server settings and custom emoji, and creates and removes accounts and channels', async () => {
     expect(await member.server.settings()).toMatchObject({ result: 'success', zulip_feature_level: 500 });
     expect(await member.emojis.retrieve()).toMatchObject({ result: 'success', emoji: {} });
     const account = {
@@ -162,7 +162,7 @@ describe('the official JavaScript client, with the files that npm start writes',
     expect(await owner.callEndpoint('/users/me/subscriptions')).toMatchObject({ result: 'success' });
   });
 
-  it('calls on each event, for as long as it runs', async () => {
+  it('calls back for each event, as long as it runs', async () => {
     const code = `
       const { parentPort, workerData } = require('node:worker_threads');
       require('zulip-js')({ zuliprc: workerData }).then((client) =>
@@ -224,7 +224,7 @@ describe('the official JavaScript client, with the files that npm start writes',
     expect(created).toMatchObject({ result: 'success' });
   });
 
-  it('is told what is wrong in the words of the API', async () => {
+  it('gets errors in the form of the API', async () => {
     expect(await member.messages.send({ ...send, to: 'nowhere' })).toMatchObject({
       result: 'error',
       code: 'STREAM_DOES_NOT_EXIST',
@@ -235,7 +235,7 @@ describe('the official JavaScript client, with the files that npm start writes',
   });
 
   it(
-    'finds everything that was acknowledged after the power was cut',
+    'finds everything that was acknowledged before a power failure',
     async () => {
       const { id } = await guest.messages.send({ ...send, content: 'just before the cut' });
       await service.kill();

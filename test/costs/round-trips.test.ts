@@ -38,7 +38,7 @@ const units = ({ requests, readUnits, writeUnits, others }: Count) => ({
   others,
 });
 
-it('the record behind docs/COST.md has the units and requests that are counted now', async () => {
+it('the recorded figures of docs/COST.md equal the units and requests that are counted now', async () => {
   const recorded = await readRecorded();
   const now = new Map(counted.map((row) => [row.operation, row]));
   for (const { operation, cold, warm } of recorded.counts) {
@@ -52,7 +52,7 @@ it('the record behind docs/COST.md has the units and requests that are counted n
   }
 });
 
-it('a held poll costs what the record says', async () => {
+it('a waiting poll costs what is recorded', async () => {
   const hold = operations.filter(({ name }) => name === COSTED.hold);
   const [row] = await measureCounts(hold);
   const then = (await readRecorded()).counts.find(({ operation }) => operation === COSTED.hold);

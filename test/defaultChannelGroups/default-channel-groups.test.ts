@@ -25,7 +25,7 @@ async function givenGroup(realm: TestRealm, more: object = {}): Promise<number> 
 }
 
 describe('default channel groups (companion facts 4.8)', () => {
-  it('come, change and go, and members hear of the whole list, guests of nothing', async () => {
+  it('are created, changed and deleted, with the whole list in an event for members, and none for guests', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const { random } = realm.channels;
@@ -58,7 +58,7 @@ describe('default channel groups (companion facts 4.8)', () => {
     expect(await stranger.poll()).toEqual([]);
   });
 
-  it('are made by administrators', async () => {
+  it('can be changed only by administrators', async () => {
     const realm = await newRealm();
     const { moderator } = realm.people;
     const options = { path: { group_id: await givenGroup(realm) } };
@@ -69,7 +69,7 @@ describe('default channel groups (companion facts 4.8)', () => {
     expect(await realm.call(remove, moderator, {}, options)).toMatchObject(notPermitted);
   });
 
-  it('refuse names, texts and channels that they cannot have, and nothing changes', async () => {
+  it('refuse invalid names, descriptions and channels, and change nothing then', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const options = { path: { group_id: await givenGroup(realm) } };
@@ -106,7 +106,7 @@ describe('default channel groups (companion facts 4.8)', () => {
     expect(await payloadsAfter(realm, before)).toEqual([]);
   });
 
-  it('have 50,000 bytes together', async () => {
+  it('have at most 50,000 bytes together', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const replies = [];
@@ -118,7 +118,7 @@ describe('default channel groups (companion facts 4.8)', () => {
     expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(40);
   });
 
-  it('of two changes at the same time, both are made', async () => {
+  it('keep both of two concurrent changes', async () => {
     const realm = await newRealm();
     const [one, other] = [realm.container(), realm.container()];
     const { admin } = realm.people;

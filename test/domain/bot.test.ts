@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { botEmail } from '../../shared/domain/account/bot.ts';
 
 describe('the address of a bot', () => {
-  it('is at the host where that can be the domain of an address', () => {
+  it('uses the host if that can be the domain of an email address', () => {
     for (const host of ['chat.example.com', 'localhost', '127.0.0.1', 'x']) {
       expect(botEmail('Rosie', host)).toBe(`Rosie-bot@${host}`);
     }
   });
 
-  it('is one that credentials can carry, whatever the host', () => {
+  it('can be used in credentials, whatever the host', () => {
     for (const host of [
       '',
       '[::1]',

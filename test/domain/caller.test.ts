@@ -23,7 +23,7 @@ describe('the caller', () => {
     expect(ids.filter((id) => admins.has(id))).toEqual([outer.groupId]);
   });
 
-  it('has the rights of its owner where it is a bot, and only while the owner is active', async () => {
+  it('has the permissions of its owner if it is a bot, but only while the owner is active', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     const group = await givenGroup(realm, { members: [member] });
@@ -37,7 +37,7 @@ describe('the caller', () => {
     expect((await realm.call(send, bot, message)).status).toBe(400);
   });
 
-  it('is nobody where the account is not active, or the organization', async () => {
+  it('is refused if the account or the organization is deactivated', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await givenChangedUser(realm, member, { isActive: false });

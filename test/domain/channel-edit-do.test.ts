@@ -5,7 +5,7 @@ import { accessCaller } from '../../shared/model/user/caller.ts';
 import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 
-it('an edit whose events are more than one item of the table holds is refused, not cut', async () => {
+it('an edit whose events do not fit into one item of the table is refused, not truncated', async () => {
   const realm = await newRealm();
   const caller = await accessCaller(realm.outside, realm.realm, realm.people.owner.userId, undefined);
   const channel = await givenChannel(realm, { isPrivate: true });

@@ -38,23 +38,23 @@ const notForGuests: readonly ChannelGroupName[] = [
 ];
 
 describe.each(channelGroupNames)('%s', (name) => {
-  it('takes nobody, roles, named groups and people', () => {
+  it('accepts nobody, role groups, named groups and users', () => {
     for (const value of [nobody.id, owners.id, members.id, 201, people(101)])
       expect(check(name, value)).toEqual(value);
   });
 
-  it('takes everyone only where guests may hold it', () => {
+  it('accepts everyone only if guests may have the permission', () => {
     if (notForGuests.includes(name)) expect(() => check(name, everyone.id)).toThrow(/role:everyone/);
     else expect(check(name, everyone.id)).toBe(everyone.id);
   });
 
-  it('never takes the internet, however it is written', () => {
+  it('never accepts everyone on the internet, in any form', () => {
     expect(() => check(name, internet.id)).toThrow(/role:internet/);
     expect(() => check(name, { direct_members: [], direct_subgroups: [internet.id] })).toThrow(Refusal);
     expect(() => check(name, { direct_members: [101], direct_subgroups: [internet.id] })).toThrow(Refusal);
   });
 
-  it('refuses groups and people who are unknown or deactivated', () => {
+  it('refuses unknown or deactivated groups and users', () => {
     for (const value of [
       200,
       202,
@@ -67,7 +67,7 @@ describe.each(channelGroupNames)('%s', (name) => {
     }
   });
 
-  it('gives values their one form', () => {
+  it('brings values into their normal form', () => {
     expect(check(name, { direct_members: [], direct_subgroups: [] })).toBe(nobody.id);
     expect(check(name, { direct_members: [], direct_subgroups: [201, 201] })).toBe(201);
     expect(check(name, people(101, 101))).toEqual(people(101));
@@ -75,7 +75,7 @@ describe.each(channelGroupNames)('%s', (name) => {
 });
 
 describe('the group settings of a new channel', () => {
-  it('are those given, and the defaults of its creator', () => {
+  it('are those of the request, with defaults that depend on the creator', () => {
     const groups = checkNewSettings(channelGroupRules, 101, { can_send_message_group: 201 }, named);
     expect(groups).toMatchObject({
       can_send_message_group: 201,
@@ -89,7 +89,7 @@ describe('the group settings of a new channel', () => {
 });
 
 describe('a setting for system groups only', () => {
-  it('takes nothing else', () => {
+  it('accepts nothing else', () => {
     const rule = { initial: owners.id, nobody: false, everyone: true, systemOnly: true } as const;
     const check = (value: GroupSetting) => checkGroupSetting('can_x', rule, value, named);
     expect(check(owners.id)).toBe(owners.id);

@@ -58,19 +58,19 @@ describe('the privacy of a channel', () => {
     expect(outcome({ isPrivate: true, isDefault: true })).toEqual({});
   });
 
-  it('must be private where moderation requests go', () => {
+  it('must be private for the channel of moderation requests', () => {
     expect(outcome({}, { isForModeration: true })).toEqual({});
     expect(outcome({ isPrivate: true }, { isForModeration: true })).toBe('accepted');
   });
 
-  it('cannot protect the history from some of those who may start topics', () => {
+  it('can protect history only if everybody may start topics', () => {
     const protectedHistory = { isPrivate: true, historyPublicToSubscribers: false };
     const parameters = 'history_public_to_subscribers, can_create_topic_group';
     expect(outcome(protectedHistory, { topicCreators: systemGroups.members.id })).toEqual({ parameters });
     expect(outcome({ isPrivate: true }, { topicCreators: systemGroups.members.id })).toBe('accepted');
   });
 
-  it('follows the organization in who may make which kind', () => {
+  it('requires the permission of the organization for its kind', () => {
     const settings = {
       ...defaultRealmSettings,
       can_create_public_channel_group: everyone,
@@ -82,7 +82,7 @@ describe('the privacy of a channel', () => {
     expect(mayCreateChannels(as(roles.moderator), settings, true)).toBe(true);
   });
 
-  it('is opened to the internet only where that is enabled, by those who may', () => {
+  it('can be web-public only if that is enabled and the caller has the permission', () => {
     const enabled = { ...defaultRealmSettings, enable_spectator_access: true };
     expect(() => checkMakeWebPublic(as(roles.owner), defaultRealmSettings, true)).toThrow(Refusal);
     expect(() => checkMakeWebPublic(as(roles.administrator), enabled, true)).toThrow(Refusal);

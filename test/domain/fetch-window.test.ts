@@ -16,7 +16,7 @@ const window = (given: Partial<AnchoredWindow> = {}): AnchoredWindow => ({
 const full = { older: heads(40, 30), newer: heads(50, 60, 70) };
 
 describe('the result of a window', () => {
-  it('both sides full', () => {
+  it('is not at the end of a side that is full', () => {
     const found = windowResult(
       window(),
       { heads: full.older, isComplete: true },
@@ -31,14 +31,14 @@ describe('the result of a window', () => {
     });
   });
 
-  it('a side that has an end', () => {
+  it('is at the end of a side that is not full', () => {
     const older = { heads: heads(40), isComplete: true };
     const newer = { heads: full.newer, isComplete: true };
     expect(windowResult(window(), older, newer)).toMatchObject({ found_oldest: true, found_newest: false });
     expect(windowResult(window({ before: 1 }), older, newer)).toMatchObject({ found_oldest: false });
   });
 
-  it('a search that gave up goes on from what it found', () => {
+  it('lets a search that gave up continue from what it found', () => {
     const older = { heads: heads(40), isComplete: false };
     const newer = { heads: full.newer, isComplete: true };
     expect(windowResult(window(), older, newer)).toMatchObject({
@@ -47,7 +47,7 @@ describe('the result of a window', () => {
     });
   });
 
-  it('a search that gave up without finding anything has nowhere to go on from', () => {
+  it('gives a search that found nothing before it gave up no place to continue from', () => {
     const nothing = { heads: [], isComplete: false };
     const older = windowResult(window(), nothing, { heads: full.newer, isComplete: true });
     expect(older).toMatchObject({ found_oldest: true, found_newest: false, history_limited: true });

@@ -55,7 +55,7 @@ describe('the difference of two versions of a message', () => {
     expect(htmlDiff(before, after)).toBe(`<div>${expected}</div>`);
   });
 
-  it('is the new version tag for tag, with all words of the old one, whatever the texts', () => {
+  it('has exactly the tags of the new version, and all words of the old one, for any texts', () => {
     fc.assert(
       fc.property(hostileText, hostileText, fc.nat(), (one, two, cut) => {
         // Half of the second text is the first one, so that there is something in common.
@@ -72,7 +72,7 @@ describe('the difference of two versions of a message', () => {
     );
   });
 
-  it('takes time in bounds where long texts have nothing in common', () => {
+  it('takes bounded time for long texts that have nothing in common', () => {
     const text = (word: string): string =>
       `<p>${Array.from({ length: 20_000 }, (_, i) => word + i).join(' ')}</p>`;
     const started = performance.now();

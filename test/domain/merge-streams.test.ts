@@ -26,7 +26,7 @@ const stream = fc.record({
 });
 
 describe('mergeStreams', () => {
-  it('finds just what a look at everything finds, from either side, twice over', async () => {
+  it('finds exactly what a search of all messages finds, from either side, and again from its cache', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(stream, { maxLength: 5 }),
@@ -97,7 +97,7 @@ describe('mergeStreams', () => {
     );
   });
 
-  it('reads just what is needed of one place, and not much more of many', async () => {
+  it('reads exactly as many messages as needed from one stream, and few more from many', async () => {
     const count = { read: 0 };
     const full = Array.from({ length: 3_000 }, (_, i) => i + 1);
     const keep = async (heads: readonly MessageHead[]) => new Set(heads.map(({ id }) => id));
@@ -122,7 +122,7 @@ describe('mergeStreams', () => {
     expect(count.read).toBeLessThanOrEqual(10 * 20);
   });
 
-  it('gives up where hardly anything is wanted, and says so', async () => {
+  it('gives up if hardly any message matches, and says so', async () => {
     const count = { read: 0 };
     const full = Array.from({ length: 50_000 }, (_, i) => i + 1);
     const cache = new RangeCache(place(full, 1_000, count));

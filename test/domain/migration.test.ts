@@ -76,7 +76,7 @@ async function run(
 }
 
 describe('a migration', () => {
-  it('brings every item of its kind up, in bounded steps, and once it is complete reads one item', async () => {
+  it('upgrades every item of its kind in bounded steps, and reads one item once it is complete', async () => {
     const realm = newId();
     await givenStatuses(realm, 105);
     await older.put(statusOf(realm, 300), { emoji: 'cat' });
@@ -96,7 +96,7 @@ describe('a migration', () => {
     expect(await allStored(realm)).toEqual(items);
   });
 
-  it('goes on where it was killed, wherever that was', async () => {
+  it('continues from any point at which it was killed', async () => {
     // 1 look-up, 1 query, 100 updates, 1 note, 1 query, 2 updates, 1 note.
     for (const last of [62, 102, 103, 106]) {
       const realm = newId();
@@ -118,7 +118,7 @@ describe('a migration', () => {
     }
   });
 
-  it('ends when its time is over, and says how far it came', async () => {
+  it('ends when its time is over, and reports its progress', async () => {
     const realm = newId();
     await givenStatuses(realm, 101);
     expect((await run(realm, { ends: 0 })).result).toEqual({ version: 2, isComplete: false, changed: 0 });
@@ -143,7 +143,7 @@ describe('a migration', () => {
     );
   });
 
-  it('waits for the release that writes the version, and refuses to go back behind a later one', async () => {
+  it('waits for the release that writes the version, and refuses to go back from a later one', async () => {
     const realm = newId();
     const early = await run(realm, { versions: { ...statuses, writes: 1 } });
     expect(early.result).toEqual(new Error('version 2 of userStatus is not written yet'));
@@ -180,7 +180,7 @@ describe('a migration', () => {
       { text: 'At 0', folded: 'at 0', tags: new Set([0]), v: 2 },
     ],
     ['it is deleted', (table, at) => table.transact([{ delete: at }], randomUUID()), undefined],
-  ])('loses no change: %s just before', async (_, race, expected) => {
+  ])('loses no change if %s just before', async (_, race, expected) => {
     const realm = newId();
     await givenStatuses(realm, 1);
     const place = statusOf(realm, 0);
@@ -199,7 +199,7 @@ describe('a migration', () => {
     expect(await allStored(realm)).toEqual(expected === undefined ? [] : [{ ...place, ...expected }]);
   });
 
-  it('gives up on an item that never stands still, and can be run again', async () => {
+  it('gives up on an item that changes all the time, and can be run again', async () => {
     const realm = newId();
     await givenStatuses(realm, 1);
     let count = 0;
@@ -219,7 +219,7 @@ describe('a migration', () => {
 describe('the migration of organizations', () => {
   const [organizations = expect.fail()] = known.filter(({ kind }) => kind === 'realm').map(writtenVersions);
 
-  it('gives an old one all settings, and loses none that is changed at the same time', async () => {
+  it('gives an old organization all settings, and loses no concurrent change', async () => {
     const realm = await newRealm();
     const place = key('realm', { realm: realm.realm });
     const settings = { topics_policy: 'disable_empty_topic' };
@@ -255,7 +255,7 @@ describe('the migration of messages', () => {
     writes: 2,
   };
 
-  it('goes on beside functions that send, edit and read them', async () => {
+  it('can run while functions send, edit and read them', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const message = { type: 'channel', to: realm.channels.general, topic: 'hi', content: 'one' };

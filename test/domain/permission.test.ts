@@ -110,7 +110,7 @@ const standing = (person: Person, direct: readonly number[], graph: GroupGraph):
   standingOf(person, direct, graph, WAITING_DAYS, NOW);
 
 describe('the permission engine', () => {
-  it('says the same as the rules do, for people in groups at any depth', () => {
+  it('agrees with a plain implementation of the rules, for users in groups at any depth', () => {
     fc.assert(
       fc.property(anyPerson, fc.subarray(named), anyGraph, anySetting, (person, direct, graph, setting) => {
         const expected = mayByModel(person, direct, setting, graph);
@@ -122,7 +122,7 @@ describe('the permission engine', () => {
     );
   });
 
-  it('knows every group that somebody is in, and no other', () => {
+  it('finds exactly the groups that contain a user', () => {
     fc.assert(
       fc.property(anyPerson, fc.subarray(named), anyGraph, (person, direct, graph) => {
         const expected = allGroups.filter((group) => isIn(person, direct, group, graph));
@@ -142,14 +142,14 @@ describe('the permission engine', () => {
     expect(makesCycle(graph, 201, [1_000 + length - 1])).toBe(true);
   });
 
-  it('comes to an end even on a graph with a cycle, which no writer makes', () => {
+  it('terminates even on a graph with a cycle, which no writer makes', () => {
     const graph: GroupGraph = { version: 1, edges: { 201: [202], 202: [203], 203: [201] } };
     const member = { userId: 1, role: roles.member, dateJoined: new Date(NOW).toISOString() };
     expect(holds(standing(member, [203], graph), 202)).toBe(true);
     expect(makesCycle(graph, 204, [201])).toBe(false);
   });
 
-  it('takes nobody for nobody, and lets a named group contain the groups of the roles', () => {
+  it('never counts a user as a member of nobody, and lets a named group contain role groups', () => {
     const graph: GroupGraph = { version: 1, edges: { 201: [systemGroups.moderators.id] } };
     for (const role of Object.values(roles)) {
       const who = standing({ userId: 1, role, dateJoined: new Date(0).toISOString() }, [], graph);
@@ -159,7 +159,7 @@ describe('the permission engine', () => {
     }
   });
 
-  it('makes a member a full one at the very end of the waiting period', () => {
+  it('makes a member a full member exactly at the end of the waiting period', () => {
     const joined = { dateJoined: new Date(NOW).toISOString() };
     expect(isFullMember(joined, WAITING_DAYS, NOW + WAITING_DAYS * DAY - 1)).toBe(false);
     expect(isFullMember(joined, WAITING_DAYS, NOW + WAITING_DAYS * DAY)).toBe(true);
@@ -182,7 +182,7 @@ describe('the guard against cycles', () => {
     return named.some((group) => reaches(group, group, [group]));
   };
 
-  it('refuses just the edges that would close one', () => {
+  it('refuses exactly the edges that would close a cycle', () => {
     fc.assert(
       fc.property(fc.array(anyEdge, { maxLength: 12 }), (wishes) => {
         let graph: GroupGraph = noGroups;

@@ -47,7 +47,7 @@ const namings: Readonly<Record<string, Naming>> = {
 };
 
 describe.each(Object.entries(namings))('%s', (_, naming) => {
-  it('has no characters that cannot be shown (wire facts 3.4)', async () => {
+  it('has no unprintable characters (wire facts 3.4)', async () => {
     const realm = await newRealm();
     for (const unprintable of ['\u0007', '\u0000', '\u001b', '\u0085', '\ufdd0', '\uffff']) {
       const reply = await naming(realm, `na${unprintable}me`);

@@ -29,7 +29,7 @@ async function split(realm: TestRealm, { userId }: Person) {
 }
 
 describe('the three lists of channels', () => {
-  it('hold each channel that someone may know of once, and no other', async () => {
+  it('contain each channel that the user can see exactly once, and no other', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     await givenChannel(realm, { name: 'attic', isPrivate: true }, [member, admin]);

@@ -91,7 +91,7 @@ describe('unread_msgs', () => {
     expect(muted.streams.flatMap(({ unread_message_ids }) => unread_message_ids)).toHaveLength(6);
   });
 
-  it('holds only messages that the reader received', async () => {
+  it('contains only messages that the reader received', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -100,7 +100,7 @@ describe('unread_msgs', () => {
     expect(await told(realm, admin)).toMatchObject({ count: 0, streams: [], pms: [] });
   });
 
-  it('takes two round trips, and no more reads for a longer history that is read', async () => {
+  it('takes two round trips, and no more reads for a longer history of read messages', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -124,7 +124,7 @@ describe('unread_msgs', () => {
     expect(costs[1]).toBeLessThanOrEqual((costs[0] as number) + 2);
   });
 
-  it('does not need the end of the log for a user who receives nothing', async () => {
+  it('does not read the end of the log for a user who receives no messages', async () => {
     const realm = await newRealm();
     const alone = await givenUser(realm);
     const log = `"${partition('slot', { realm: realm.realm })}"`;
@@ -142,7 +142,7 @@ describe('unread_msgs', () => {
     expect(unheard).toEqual([]);
   });
 
-  it('holds the newest 5,000, and says that there are older ones', async () => {
+  it('contains the newest 5,000, and says that there are older ones', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids = await givenMessages(realm, member, realm.channels.general, () => 'flood', 5_030, '');
@@ -244,7 +244,7 @@ describe('raising read floors', () => {
     expect(unread.sort((a, b) => a - b)).toEqual([...left].sort((a, b) => a - b));
   });
 
-  it('the floor of a direct conversation is raised', async () => {
+  it('the floor of a direct conversation is raised too', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids: number[] = [];

@@ -41,7 +41,7 @@ describe('wire facts 3.10: the policy that a topic gets for its sender', () => {
     follows.flatMap((follow) => unmutes.map((unmute) => [follow, unmute, row] as const)),
   );
 
-  it('the table is of all settings', () => {
+  it('the table covers all settings', () => {
     expect(new Set(pairs.map(([follow, unmute]) => `${follow}${unmute}`)).size).toBe(16);
   });
 

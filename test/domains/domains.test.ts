@@ -8,7 +8,7 @@ import { lastNumber } from '../support/stored.ts';
 const ok = { status: 200, body: { result: 'success', msg: '' } };
 
 describe('GET /realm/domains (wire facts 8)', () => {
-  it('lists the domains in the order in which they were added, to everybody', async () => {
+  it('lists the domains to every user, in the order in which they were added', async () => {
     const realm = await newRealm();
     expect(await domainsOf(realm)).toEqual([]);
     await givenDomain(realm, 'zoo.example');
@@ -40,7 +40,7 @@ describe('POST /realm/domains (wire facts 8, 14.6)', () => {
     ['日本語。example', 'xn--wgv71a119e.example'],
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
     ['1-2.3.example', '1-2.3.example'],
-  ])('takes %s as %s', async (given, domain) => {
+  ])('stores %s as %s', async (given, domain) => {
     const realm = await newRealm();
     expect((await givenDomain(realm, given))[1]).toBe(domain);
   });
@@ -71,7 +71,7 @@ describe('POST /realm/domains (wire facts 8, 14.6)', () => {
     expect(await domainsOf(realm)).toEqual([]);
   });
 
-  it('refuses a domain that is there, in any spelling', async () => {
+  it('refuses a domain that is listed already, in any case', async () => {
     const realm = await newRealm();
     await givenDomain(realm, 'bücher.example');
     for (const domain of ['BÜCHER.example', 'xn--bcher-kva.example', 'XN--BCHER-KVA.EXAMPLE']) {
@@ -82,7 +82,7 @@ describe('POST /realm/domains (wire facts 8, 14.6)', () => {
     expect(await domainsOf(realm)).toEqual([{ domain: 'xn--bcher-kva.example', allow_subdomains: false }]);
   });
 
-  it('refuses more domains than one item is meant to hold', async () => {
+  it('refuses more domains than the limit', async () => {
     const realm = await newRealm();
     const list = Array.from({ length: 500 }, (_, i) => ({
       id: i,
@@ -95,7 +95,7 @@ describe('POST /realm/domains (wire facts 8, 14.6)', () => {
     await givenDomain(realm, 'ant.example');
   });
 
-  it('has one winner in a race for one domain, and all in a race for several', async () => {
+  it('adds a domain once for concurrent requests, and all of several domains', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const race = (domains: string[]) =>
@@ -135,14 +135,14 @@ describe('PATCH /realm/domains/{domain} (specification 4.6)', () => {
     expect(await payloadsAfter(realm, last)).toEqual([]);
   });
 
-  it('names an unknown domain in its refusal, which is no 404 (wire facts 8)', async () => {
+  it('names an unknown domain in its refusal, which is not a 404 (wire facts 8)', async () => {
     const realm = await newRealm();
     const reply = await updateDomain(realm, realm.people.owner, 'nowhere.example', true);
     expect(reply).toMatchObject(badRequest);
     expect(reply.body.msg).toContain('nowhere.example');
   });
 
-  it('takes the domain as it is listed, percent-encoded or not (wire facts 8)', async () => {
+  it('accepts the domain as it is listed, percent-encoded or not (wire facts 8)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await givenDomain(realm, 'bücher.example');
@@ -177,7 +177,7 @@ describe('PATCH /realm/domains/{domain} (specification 4.6)', () => {
 
 describe('who may change domains (specification 5)', () => {
   it.each(['admin', 'moderator', 'member', 'guest', 'bot'] as const)(
-    'only owners, not a %s (4.6/owners)',
+    'owners may, but not a %s (4.6/owners)',
     async (name) => {
       const realm = await newRealm();
       const person = realm.people[name];
@@ -206,7 +206,7 @@ describe('DELETE /realm/domains/{domain} (wire facts 8, 14.6)', () => {
     expect(await givenDomain(realm, 'ant.example')).toContain('ant.example');
   });
 
-  it('ends the restriction with the last domain, as the reference does', async () => {
+  it('turns the restriction off with the last domain, as the reference does', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example');
@@ -222,7 +222,7 @@ describe('DELETE /realm/domains/{domain} (wire facts 8, 14.6)', () => {
     ]);
   });
 
-  it('ends it also when the last two are removed at once', async () => {
+  it('also turns it off when the last two are removed at once', async () => {
     for (let round = 0; round < 5; round++) {
       const realm = await newRealm({ emails_restricted_to_domains: true });
       const { owner } = realm.people;
@@ -236,7 +236,7 @@ describe('DELETE /realm/domains/{domain} (wire facts 8, 14.6)', () => {
     }
   });
 
-  it('keeps a setting that is changed at the same moment', async () => {
+  it('keeps a concurrent change of a setting', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example');

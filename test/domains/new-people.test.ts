@@ -10,8 +10,8 @@ import { badRequest, changed } from '../support/realm-state.ts';
 const join = (realm: TestRealm, email: string) =>
   realm.call(createUser, realm.people.admin, { email, full_name: 'New Person' });
 
-describe('new people in an organization that restricts addresses to its domains (specification 4.6)', () => {
-  it('have an address in one of them', async () => {
+describe('new users in an organization that restricts addresses to its domains (specification 4.6)', () => {
+  it('need an address in one of them', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     await givenDomain(realm, 'ant.example');
     await givenDomain(realm, 'bücher.example');
@@ -31,7 +31,7 @@ describe('new people in an organization that restricts addresses to its domains 
     }
   });
 
-  it('may have it in a subdomain where that is allowed (4.6/addresses)', async () => {
+  it('may have it in a subdomain if that is allowed (4.6/addresses)', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example', true);
@@ -43,7 +43,7 @@ describe('new people in an organization that restricts addresses to its domains 
     expect((await join(realm, 'c@ant.example')).status).toBe(200);
   });
 
-  it('may have any where it does not restrict them any more, or did not yet', async () => {
+  it('may have any address before the restriction and after it', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await givenDomain(realm, 'ant.example');
@@ -54,20 +54,20 @@ describe('new people in an organization that restricts addresses to its domains 
     expect((await join(realm, 'b@bee.example')).status).toBe(200);
   });
 
-  it('are nobody while there is no domain', async () => {
+  it('cannot join while there is no domain', async () => {
     const realm = await newRealm();
     await changed(realm, realm.people.owner, { emails_restricted_to_domains: true });
     expect(await join(realm, 'a@ant.example')).toMatchObject(badRequest);
   });
 
-  it('are told of the address before it is told that it is taken', async () => {
+  it('get the refusal for the domain before the one for an address that is taken', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     const reply = await join(realm, realm.people.member.email);
     expect(reply).toMatchObject(badRequest);
     expect(reply.body.msg).toContain('example.com');
   });
 
-  it('but bots have theirs', async () => {
+  it('may still create bots with addresses of their own', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     const bot = { full_name: 'Some Bot', short_name: 'some' };
     expect((await realm.call(createBot, realm.people.member, bot)).status).toBe(200);
@@ -76,7 +76,7 @@ describe('new people in an organization that restricts addresses to its domains 
   it.each<['removed' | 'added', number]>([
     ['removed', 400],
     ['added', 200],
-  ])('are judged by a domain that is %s just before they are added', async (what, status) => {
+  ])('are checked against a domain that is %s just before they are added', async (what, status) => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     const { owner, admin } = realm.people;
     await givenDomain(realm, 'ant.example');
@@ -96,7 +96,7 @@ describe('new people in an organization that restricts addresses to its domains 
     expect(isDone).toBe(true);
   });
 
-  it('cost at most 3 round trips', async () => {
+  it('take at most 3 round trips', async () => {
     const realm = await newRealm({ emails_restricted_to_domains: true });
     await givenDomain(realm, 'ant.example');
     const container = realm.container();

@@ -24,7 +24,7 @@ async function saved(realm: TestRealm, as: Person, ...drafts: readonly object[])
 const listed = async (realm: TestRealm, as: Person) => (await realm.call(list, as)).body.drafts;
 
 describe('drafts (companion facts 2.1)', () => {
-  it('are saved, replaced, deleted and registered, and only their owner hears of them', async () => {
+  it('can be saved, replaced, deleted and registered, with events only for their owner', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member);
@@ -69,7 +69,7 @@ describe('drafts (companion facts 2.1)', () => {
     expect(await other.poll()).toEqual([]);
   });
 
-  it('a note to self keeps its own user, a draft to nobody in particular keeps no place, and no time means now', async () => {
+  it('keep the user of a note to self and no recipient if there is none, and get the present time by default', async () => {
     const realm = await newRealm();
     const { bot } = realm.people;
     const before = Math.floor(realm.outside.now() / 1000);
@@ -88,7 +88,7 @@ describe('drafts (companion facts 2.1)', () => {
     expect(drafts[0].timestamp).toBeGreaterThanOrEqual(before);
   });
 
-  it('a text that is too long is cut, as that of a message is', async () => {
+  it('are truncated like messages if they are too long', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await saved(realm, member, { ...draft, content: '😀'.repeat(10_001) });
@@ -107,7 +107,7 @@ describe('drafts (companion facts 2.1)', () => {
     ['blank content', { content: ' \n ' }],
     ['a negative time', { timestamp: -1 }],
     ['a NUL in the topic', { type: 'stream', topic: 'a\0b' }],
-  ])('%s is refused, and nothing is saved', async (_, given) => {
+  ])('are refused with %s, and nothing is saved', async (_, given) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [id = 0] = await saved(realm, member, draft);
@@ -122,7 +122,7 @@ describe('drafts (companion facts 2.1)', () => {
     expect(await listed(realm, member)).toHaveLength(1);
   });
 
-  it('a channel that the caller cannot read is refused like an unknown one', async () => {
+  it('are refused for a channel that the caller cannot read, like an unknown one', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -136,7 +136,7 @@ describe('drafts (companion facts 2.1)', () => {
     expect(await refused(channelId)).toEqual([400, 'BAD_REQUEST', expect.any(String)]);
   });
 
-  it('an unknown one, and one of somebody else, is 404, and nothing changes', async () => {
+  it('get a 404 if they are unknown or belong to another user, and nothing changes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const [id = 0] = await saved(realm, member, draft);
@@ -150,7 +150,7 @@ describe('drafts (companion facts 2.1)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('turning their synchronization off deletes all of them without an event, and every call is refused', async () => {
+  it('are deleted without an event when the user turns synchronization off, and every call is refused', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [id = 0] = await saved(realm, member, draft, draft);
@@ -177,7 +177,7 @@ describe('drafts (companion facts 2.1)', () => {
     await saved(realm, member, ...Array(MAX_DRAFTS).fill(draft));
   });
 
-  it('a draft that is saved while they are turned off is deleted or refused, and none stays', async () => {
+  it('are deleted or refused if they are saved while synchronization is turned off', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const off = { enable_drafts_synchronization: false };
@@ -190,7 +190,7 @@ describe('drafts (companion facts 2.1)', () => {
     expect(await listed(realm, member)).toEqual([]);
   });
 
-  it('one person has at most 80, also when two requests take the last place at once', async () => {
+  it('are limited to 80 for each user, even for two requests at the same time', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const ids = await saved(realm, member, ...Array(MAX_DRAFTS - 1).fill(draft));
@@ -201,7 +201,7 @@ describe('drafts (companion facts 2.1)', () => {
     await saved(realm, member, draft);
   });
 
-  it('a replacement loses to a deletion', async () => {
+  it('stay deleted in spite of a concurrent replacement', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [id = 0] = await saved(realm, member, draft);

@@ -11,7 +11,7 @@ import { newRealm } from '../support/realm.ts';
 
 describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
   test.each(['png', 'jpeg', 'gif', 'webp'] as const)(
-    'takes a still %s and serves it 64 by 64 (2.8/source_url, 2.8/still_url, 2.8/author_id)',
+    'accepts a still %s and serves it 64 by 64 (2.8/source_url, 2.8/still_url, 2.8/author_id)',
     async (format) => {
       const realm = await newRealm();
       expect((await upload(realm, realm.people.member, 'party', [await picture(format)])).body.result).toBe(
@@ -38,7 +38,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
   );
 
   test.each(['gif', 'webp'] as const)(
-    'keeps a moving %s moving, and makes a still of its first frame (2.8/still_url)',
+    'keeps a moving %s moving, and makes a still image of its first frame (2.8/still_url)',
     async (format) => {
       const realm = await newRealm();
       expect((await upload(realm, realm.people.member, 'dance', [await movingPicture(format)])).status).toBe(
@@ -59,7 +59,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     },
   );
 
-  test('leaves behind where and with what a picture was taken, and holds it upright', async () => {
+  test('removes the metadata of a photo, and rotates it upright', async () => {
     const realm = await newRealm();
     const wide = sharp({ create: { width: 90, height: 30, channels: 3, background: '#d33' } });
     const sideways = await wide
@@ -109,7 +109,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     expect([moving.status, moving.body.msg]).toEqual([400, expect.stringContaining('too many pixels')]);
   });
 
-  test('refuses an image of very many frames at once, however small they are', async () => {
+  test('refuses an image of too many frames early, however small they are', async () => {
     const realm = await newRealm();
     for (const frames of [501, 20_000]) {
       const file = tinyFrames(frames);
@@ -122,7 +122,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     expect((await upload(realm, realm.people.member, 'our_film', [tinyFrames(500)])).status).toBe(200);
   });
 
-  test('takes exactly one file, of at most 5 MiB (wire facts 2)', async () => {
+  test('accepts exactly one file, of at most 5 MiB (wire facts 2)', async () => {
     const realm = await newRealm();
     const png = await picture('png');
     for (const files of [[], [png, png], [new Uint8Array(5 * 1024 * 1024 + 1)]]) {
@@ -141,7 +141,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
   test.each([
     ['  two words ', 'two_words'],
     ['a-b_9', 'a-b_9'],
-  ])('keeps the name "%s" as %s', async (given, kept) => {
+  ])('stores the name "%s" as %s', async (given, kept) => {
     const realm = await newRealm();
     await upload(realm, realm.people.member, given);
     expect((await listed(realm)).map(({ name }) => name)).toEqual([kept]);
@@ -163,7 +163,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('lets only administrators take over the name of a built-in emoji', async () => {
+  test('lets only administrators override a built-in emoji', async () => {
     const realm = await newRealm();
     for (const name of ['smile', 'zulip']) {
       expect((await upload(realm, realm.people.member, name)).status).toBe(400);
@@ -171,7 +171,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     }
   });
 
-  test('is for members whom the setting allows it, and not for guests', async () => {
+  test('is allowed to members by the setting, and never to guests', async () => {
     const realm = await newRealm({ can_add_custom_emoji_group: systemGroups.moderators.id });
     for (const [name, status] of [
       ['guest', 400],
@@ -182,7 +182,7 @@ describe('POST /realm/emoji/{emoji_name} (wire facts 11)', () => {
     }
   });
 
-  test('of six who take one name at once one gets it, and the images of the others are gone', async () => {
+  test('gives a name to one of six concurrent requests, and deletes the images of the others', async () => {
     const realm = await newRealm();
     const file = await picture('png');
     const replies = await Promise.all(

@@ -16,7 +16,7 @@ const remove = (realm: TestRealm, as: Person, name: string) =>
   realm.call(deactivate, as, {}, { path: { emoji_name: name } });
 
 describe('DELETE /realm/emoji/{emoji_name} (4.9)', () => {
-  test('answers 404 with BAD_REQUEST where no active emoji has the name (4.9/unknown, 4.9/emoji_name)', async () => {
+  test('answers 404 with BAD_REQUEST if no active emoji has the name (4.9/unknown, 4.9/emoji_name)', async () => {
     const realm = await newRealm();
     await upload(realm, realm.people.member, 'party');
     await remove(realm, realm.people.member, 'party');
@@ -28,7 +28,7 @@ describe('DELETE /realm/emoji/{emoji_name} (4.9)', () => {
     }
   });
 
-  test('lets those deactivate it who added it, and organization administrators (4.9/own, 4.9/administrators, 4.9/reply)', async () => {
+  test('lets its author and organization administrators deactivate an emoji (4.9/own, 4.9/administrators, 4.9/reply)', async () => {
     const realm = await newRealm();
     const { member, moderator, admin, owner, guest } = realm.people;
     for (const [as, status] of [
@@ -47,7 +47,7 @@ describe('DELETE /realm/emoji/{emoji_name} (4.9)', () => {
     expect((await remove(realm, guest, 'nothing')).status).toBe(404);
   });
 
-  test('goes on showing it where it was used (2.8/name, 3/deactivated-emoji)', async () => {
+  test('leaves the emoji visible where it was used (2.8/name, 3/deactivated-emoji)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await upload(realm, member, 'party');
@@ -87,7 +87,7 @@ describe('DELETE /realm/emoji/{emoji_name} (4.9)', () => {
     expect((await realm.call(react, member, reaction, { path: { message_id: later } })).status).toBe(400);
   });
 
-  test('of two at once one deactivates it, and clients are told once', async () => {
+  test('sends one event for two concurrent requests', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     await upload(realm, member, 'party');
@@ -102,7 +102,7 @@ describe('DELETE /realm/emoji/{emoji_name} (4.9)', () => {
 });
 
 describe('events of emoji (wire facts 11)', () => {
-  test('tell all emoji to clients that know no better, and the one to those that do', async () => {
+  test('send all emoji to older clients, and only the changed one to clients with the capability', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const fetch = { fetch_event_types: ['realm_emoji'], event_types: ['realm_emoji'] };

@@ -5,7 +5,7 @@ import { fetched, listed, upload } from '../support/emoji.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /realm/emoji (4.10)', () => {
-  test('lists nothing where nobody added any (4.10/parameters)', async () => {
+  test('lists nothing if there are no custom emoji (4.10/parameters)', async () => {
     const realm = await newRealm();
     expect((await realm.call(list, realm.people.guest)).body).toEqual({
       result: 'success',
@@ -14,7 +14,7 @@ describe('GET /realm/emoji (4.10)', () => {
     });
   });
 
-  test('lists all emoji under their ids, deactivated ones too, to anyone in the organization (4.10/emoji, 2.8/id, 2.8/deactivated)', async () => {
+  test('lists all emoji by their ids, deactivated ones too, to any user of the organization (4.10/emoji, 2.8/id, 2.8/deactivated)', async () => {
     const realm = await newRealm();
     const other = await newRealm();
     await upload(realm, realm.people.member, 'earliest');

@@ -6,7 +6,7 @@ import { givenClient } from '../support/event-queue.ts';
 import { sent } from '../support/messages.ts';
 import { newRealm } from '../support/realm.ts';
 
-it('a registration tells where the names of all emoji are, which anyone may read and keep', async () => {
+it('a registration has the URL of the names of all emoji, which is public and cacheable', async () => {
   const realm = await newRealm();
   const { state } = await givenClient(realm, realm.people.guest, { fetch_event_types: ['realm'] });
   expect(state.server_emoji_data_url).toBe(`${state.realm_url}/static/emoji-names.json`);
@@ -24,7 +24,7 @@ it.each([
   ['flag_germany', '1f1e9-1f1ea'],
   ['smile', '1f604'],
   ['piñata', '1fa85'],
-])('a reaction with %s, as pickers send it, is taken', async (emoji_name, emoji_code) => {
+])('a reaction with %s in the form of emoji pickers is accepted', async (emoji_name, emoji_code) => {
   const realm = await newRealm();
   const { member } = realm.people;
   const message_id = await sent(realm, member, { to: realm.channels.general });

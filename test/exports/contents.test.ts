@@ -56,7 +56,7 @@ async function givenPrivacy() {
 }
 
 describe('what is in an export', () => {
-  test('public: only public channels and their messages (4.8/public)', async () => {
+  test('a public export has only public channels and their messages (4.8/public)', async () => {
     const { realm, channels } = await givenPrivacy();
     const web = await givenChannel(realm, { isWebPublic: true });
     await givenChangedChannel(realm, channels.random, { isArchived: true });
@@ -68,7 +68,7 @@ describe('what is in an export', () => {
     for (const { stream_id } of contents.records.subscriptions ?? []) expect(open).toContain(stream_id);
   });
 
-  test('full_with_consent: also the private messages that consenting users could read (4.8/full_with_consent)', async () => {
+  test('full_with_consent also has the private messages that consenting users could read (4.8/full_with_consent)', async () => {
     const { realm, channels } = await givenPrivacy();
     const contents = await exported(realm, 'full_with_consent');
     expect(said(contents)).toEqual([
@@ -82,7 +82,7 @@ describe('what is in an export', () => {
     expect(contents.text).not.toContain('"theirs"');
   });
 
-  test('full_with_consent: deactivated users and withdrawn consents do not count (4.8/full_with_consent)', async () => {
+  test('full_with_consent ignores the consent of deactivated users and withdrawn consents (4.8/full_with_consent)', async () => {
     const { realm } = await givenPrivacy();
     const { owner, member, admin } = realm.people;
     const left = await givenUser(realm);
@@ -96,14 +96,14 @@ describe('what is in an export', () => {
     expect(said(await exported(realm, 'full_with_consent'))).toEqual(['for all']);
   });
 
-  test('full_without_consent: all messages (4.8/full_without_consent)', async () => {
+  test('full_without_consent has all messages (4.8/full_without_consent)', async () => {
     const { realm, channels } = await givenPrivacy();
     const contents = await exported(realm, 'full_without_consent');
     expect(said(contents).length).toBe(9);
     expect(channelsIn(contents)).toContain(channels.theirs.channelId);
   });
 
-  test('the organization, its users, channels, groups, fields and emoji, with all that messages refer to', async () => {
+  test('every export has the organization, users, channels, groups, fields and emoji, and all that messages refer to', async () => {
     const realm = await newRealm({ topics_policy: 'disable_empty_topic' });
     const { admin, member, owner } = realm.people;
     const { general } = realm.channels;
@@ -194,7 +194,7 @@ describe('what is in an export', () => {
 });
 
 describe('earlier versions of messages', () => {
-  test('are exported by the visibility policy, and all of them by full_without_consent', async () => {
+  test('are exported according to the visibility policy, and completely by full_without_consent', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { to: realm.channels.general, topic: 'a' }, 'first');
@@ -217,7 +217,7 @@ describe('earlier versions of messages', () => {
     expect(await historyIn('full_without_consent')).toEqual([moved, edited]);
   });
 
-  test('end where the message was moved from a channel that is not exported', async () => {
+  test('are left out before a move from a channel that is not exported', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { general } = realm.channels;
@@ -242,7 +242,7 @@ describe('earlier versions of messages', () => {
   });
 });
 
-describe('no secret is in any export', () => {
+describe('secrets', () => {
   /** Everything in a partition gets something that must not come out. */
   async function taint({ outside }: TestRealm, pk: string, prefix?: string): Promise<number> {
     const { items } = await outside.table.storedPage({ pk, prefix });
@@ -252,7 +252,7 @@ describe('no secret is in any export', () => {
     return items.length;
   }
 
-  test('no key, token or digest, and no kind of item that does not belong there', async () => {
+  test('are in no export: no key, token or digest, and no unexpected kind of item', async () => {
     const realm = await newRealm();
     const { owner, member, admin } = realm.people;
     const at = { realm: realm.realm };

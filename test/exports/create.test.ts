@@ -58,7 +58,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, owner, 'public')).toMatchObject(granted);
   });
 
-  test('is allowed five times in seven days, for any outcome (wire facts 2)', async () => {
+  test('is allowed five times in seven days, whatever the outcome (wire facts 2)', async () => {
     const { realm } = await exporting();
     const { admin, owner } = realm.people;
     for (let i = 0; i < 5; i++) {
@@ -74,7 +74,7 @@ describe('POST /export/realm', () => {
     expect(await asked(realm, admin)).toMatchObject(refused);
   });
 
-  test('of six concurrent requests one is refused (wire facts 2)', async () => {
+  test('refuses one of six concurrent requests (wire facts 2)', async () => {
     const { realm } = await exporting();
     const containers = Array.from({ length: 6 }, () => realm.container());
     const replies = await Promise.all(containers.map((each) => asked(each, realm.people.admin)));
@@ -98,7 +98,7 @@ describe('POST /export/realm', () => {
     expect(reply.body.msg).toContain('manual export');
   });
 
-  test('messages deleted by retention do not count (wire facts 2)', async () => {
+  test('does not count messages deleted by retention (wire facts 2)', async () => {
     const { realm } = await exporting();
     await sent(realm, realm.people.member, { to: realm.channels.general });
     await givenDays(realm, 1);
@@ -153,7 +153,7 @@ describe('POST /export/realm', () => {
   });
 
   test.each(['public', 'full_with_consent', 'full_without_consent'])(
-    'takes three round trips for %s at most, and two where names are remembered',
+    'takes at most three round trips for %s, and two in a warm container',
     async (type) => {
       const { realm } = await exporting({ owner_full_content_access: true });
       await consents(realm, realm.people.owner);
@@ -208,7 +208,7 @@ describe('a request that dies', () => {
     expect((await listed(realm))[0]).toMatchObject({ id: body.id, pending: true });
   });
 
-  test('a request fails without a change if the queue does not accept its message', async () => {
+  test('fails without a change if the queue does not accept its message', async () => {
     const realm = await newRealm();
     // There is no queue.
     expect((await realm.call(create, realm.people.admin)).status).toBe(500);

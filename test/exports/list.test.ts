@@ -62,7 +62,7 @@ describe('GET /export/realm (wire facts 10)', () => {
     for (const time of times as number[]) expect(Math.abs(time - asked)).toBeLessThan(60);
   });
 
-  test('is for administrators, and takes two round trips at most', async () => {
+  test('is allowed only to administrators, and takes at most two round trips', async () => {
     const realm = await newRealm();
     await givenExport(realm, 'public');
     for (const person of [realm.people.moderator, realm.people.member]) {
@@ -114,7 +114,7 @@ describe('an archive', () => {
 });
 
 describe('DELETE /export/realm/{export_id} (wire facts 10)', () => {
-  test('deletes the archive, once', async () => {
+  test('deletes the archive once', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const job = await givenExport(realm, 'public');

@@ -113,7 +113,7 @@ describe('an export whose run dies', () => {
     { name: 'before', unheard: false },
     { name: 'just after', unheard: true },
   ])(
-    '$name a call to DynamoDB, S3 or SQS, whichever it is, is finished by the next one',
+    '$name any call to DynamoDB, S3 or SQS is finished by the next run',
     async ({ unheard }) => {
       expect(calls).toBeGreaterThan(20);
       const healthy = workerOf(realm);
@@ -162,7 +162,7 @@ describe('an export whose run dies', () => {
     expect(await leftOf(job)).toEqual(onlyArchive);
   });
 
-  test('two concurrent deliveries make one archive, and the second is sent again for later', async () => {
+  test('makes one archive for two concurrent deliveries, and delays the second', async () => {
     const { realm: own, work } = await givenOrganization();
     const job = await givenExport(own, 'public');
     const before = await lastNumber(own);
@@ -244,7 +244,7 @@ describe('an export that takes more than one run', () => {
     };
   }
 
-  test('a run that has lost its lease does not damage the archive', async () => {
+  test('is not damaged by a run that has lost its lease', async () => {
     const job = await givenExport(realm, 'full_without_consent');
     const slow = await stuckRun(job, 'part', TIME);
     expect(await delivered(workerOf(realm), job, { seconds: 1 })).toBe(true);
@@ -257,7 +257,7 @@ describe('an export that takes more than one run', () => {
   });
 
   test.each(['part', 'tail'] as const)(
-    'nor when it puts its %s into the bucket after all is over',
+    'is not damaged by a late upload of its %s after the end',
     async (what) => {
       const job = await givenExport(realm, 'public');
       const slow = await stuckRun(job, what, what === 'tail' ? 1 : TIME);
@@ -269,7 +269,7 @@ describe('an export that takes more than one run', () => {
     },
   );
 
-  test('a failed upload of a part costs one run', async () => {
+  test('takes one more run after a failed upload of a part', async () => {
     const job = await givenExport(realm, 'full_without_consent');
     let parts = 0;
     const store = await startFaultyStore(inject('sqsS3'), ({ url }) =>
@@ -327,7 +327,7 @@ describe('an export that keeps failing', () => {
     expect(await leftOf(job)).toEqual({ objects: [], uploads: 0 });
   });
 
-  test('an unreadable message does not fail the others in its batch', async () => {
+  test('does not fail the other messages of its batch if its queue message is unreadable', async () => {
     const { realm } = await givenOrganization();
     const job = await givenExport(realm, 'public');
     const bad = queued('{"realm":7}');

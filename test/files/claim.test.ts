@@ -27,8 +27,8 @@ const slotOf = (realm: TestRealm, id: number) =>
 
 const messageFiles = async (realm: TestRealm, id: number) => (await slotOf(realm, id))?.files;
 
-describe('a message that links to a file (companion facts 1.3)', () => {
-  test('holds it, and its sender hears of that before the message', async () => {
+describe('a message with a link to a file (companion facts 1.3)', () => {
+  test('claims the file, with an event to its sender before the message', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const url = await uploaded(realm, member);
@@ -44,7 +44,7 @@ describe('a message that links to a file (companion facts 1.3)', () => {
     expect(await canGet(realm, guest, url)).toBe(true);
   });
 
-  test('holds files by links with the own host and with encoded names, but not those in code or elsewhere', async () => {
+  test("claims files linked with the organization's host or with encoded names, but not in code or on other hosts", async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const bytes = Buffer.from('x');
@@ -65,7 +65,7 @@ describe('a message that links to a file (companion facts 1.3)', () => {
     }
   });
 
-  test('does not hold what its sender may not get, and is sent all the same', async () => {
+  test('claims no file that its sender may not get, and is sent all the same', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const url = await uploaded(realm, member);
@@ -82,7 +82,7 @@ describe('a message that links to a file (companion facts 1.3)', () => {
     expect(await canGet(realm, owner, url)).toBe(true);
   });
 
-  test('holds thirty files at most', async () => {
+  test('claims thirty files at most', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const urls: string[] = [];
@@ -91,7 +91,7 @@ describe('a message that links to a file (companion facts 1.3)', () => {
     expect(await messageFiles(realm, id)).toHaveLength(30);
   });
 
-  test('of two messages at once both hold the file, and a file that is removed meanwhile is held by none', async () => {
+  test('claims a file together with a concurrent message, but not a file that is removed meanwhile', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const to = { to: realm.channels.general };
@@ -115,7 +115,7 @@ describe('a message that links to a file (companion facts 1.3)', () => {
     }
   });
 
-  test('costs as much as ever if it links to no file', async () => {
+  test('costs no more without such a link', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const to = { to: realm.channels.general };
@@ -129,7 +129,7 @@ describe('a message that links to a file (companion facts 1.3)', () => {
 });
 
 describe('an edit (companion facts 1.3)', () => {
-  test('claims the files that it adds, releases those that it removes, and tells which nobody holds then', async () => {
+  test('claims the files that it adds, releases those that it removes, and returns those that no message uses any more', async () => {
     const realm = await realmWithOutbox();
     const { member, guest } = realm.people;
     const first = await uploaded(realm, member);
@@ -150,7 +150,7 @@ describe('an edit (companion facts 1.3)', () => {
     expect(await messageFiles(realm, id)).toBeUndefined();
   });
 
-  test('that takes a file back before it was released keeps it', async () => {
+  test('that links a file again before its release keeps it', async () => {
     const realm = await realmWithOutbox();
     const { member, guest } = realm.people;
     const url = await uploaded(realm, member);
@@ -162,7 +162,7 @@ describe('an edit (companion facts 1.3)', () => {
     expect(await canGet(realm, guest, url)).toBe(true);
   });
 
-  test('that moves the message too changes its files', async () => {
+  test('that also moves the message changes its files', async () => {
     const realm = await realmWithOutbox();
     const { member } = realm.people;
     const [first, second] = [await uploaded(realm, member), await uploaded(realm, member)];
@@ -177,7 +177,7 @@ describe('an edit (companion facts 1.3)', () => {
 });
 
 describe('a message that is deleted', () => {
-  test('shows its files to nobody from that moment, and is taken off their lists', async () => {
+  test('gives no access to its files from that moment, and is removed from their lists', async () => {
     const realm = await realmWithOutbox();
     const { member, guest, owner } = realm.people;
     const url = await uploaded(realm, member);
@@ -192,7 +192,7 @@ describe('a message that is deleted', () => {
 });
 
 describe('who may get a file (companion facts 1.2)', () => {
-  test('follows the messages that hold it, and nobody gets round that', async () => {
+  test('depends on the messages that link it, without a way around', async () => {
     const realm = await realmWithOutbox();
     const { member, owner, admin, guest } = realm.people;
     const insider = await givenUser(realm);

@@ -48,7 +48,7 @@ describe('cleanup of files (companion facts 1.3)', () => {
     expect(await entries(realm)).toEqual([]);
   });
 
-  test('leaves files that messages hold, and removes them five weeks after the last one is deleted', async () => {
+  test('keeps files that messages link, and removes them five weeks after the last one is deleted', async () => {
     const realm = await newRealm();
     await workOf(realm, 'outbox');
     const { member, owner } = realm.people;
@@ -70,7 +70,7 @@ describe('cleanup of files (companion facts 1.3)', () => {
     expect((await ownFiles(realm, member)).attachments).toEqual([]);
   });
 
-  test('looks again if the file was used in between', async () => {
+  test('checks again whether the file was used in between', async () => {
     const realm = await newRealm();
     await workOf(realm, 'outbox');
     const { member, owner } = realm.people;
@@ -88,7 +88,7 @@ describe('cleanup of files (companion facts 1.3)', () => {
     expect((await ownFiles(realm, member)).attachments).toEqual([]);
   });
 
-  test('removes bytes of an upload that died, and those that a removal left', async () => {
+  test('removes bytes left by an interrupted upload or removal', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { table, environment, now } = realm.outside;

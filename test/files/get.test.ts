@@ -28,7 +28,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     ['application/xhtml+xml', HTML, 'attachment'],
     ['text/javascript', Buffer.from('alert(1)'), 'attachment'],
     ['application/octet-stream', Buffer.from([0, 1]), 'attachment'],
-  ])('serves %s so that nothing in it can run here', async (type, given, disposition) => {
+  ])('serves %s so that no script in it can run', async (type, given, disposition) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const bytes = given ?? (await picture('png'));
@@ -47,7 +47,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     expect(stored.headers['Content-Disposition']).toMatch(/^attachment; /);
   });
 
-  test('takes the session of a browser as well', async () => {
+  test('accepts the session of a browser too', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const url = await uploaded(realm, member);
@@ -56,7 +56,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     expect((await as(admin)).status).toBe(403);
   });
 
-  test('says that there is no such file by a page, or by a picture to what shows images', async () => {
+  test('answers for a missing file with a page, or with a picture to requests for images', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploaded(realm, member);
@@ -80,7 +80,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     }
   });
 
-  test('refuses who may not see it with 403, and leads who is not signed in to the sign-in', async () => {
+  test('answers 403 to users who may not see it, and redirects others to the sign-in', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const url = await uploaded(realm, member);
@@ -100,7 +100,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     expect([wrong.status, JSON.parse(wrong.bytes.toString()).code]).toEqual([401, 'UNAUTHORIZED']);
   });
 
-  test('is not counted for the rate limit', async () => {
+  test('does not count for the rate limit', async () => {
     const realm = (await newRealm()).container(undefined, { environment: { API_RATE_LIMIT: '1' } });
     const { member } = realm.people;
     const url = await uploaded(realm, member);
@@ -110,7 +110,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     }
   });
 
-  test('takes three round trips at most, for a file that others sent', async () => {
+  test('takes at most three round trips for a file that another user sent', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const url = await uploaded(realm, member);
@@ -130,7 +130,7 @@ describe('GET /user_uploads/{realm_id}/{path} (companion facts 1.4)', () => {
     [BROWSER, false],
     [IMAGE, true],
     ['image/png;q=nonsense', false],
-  ])('shows a picture to who accepts %j: %s', (accept, is) => {
+  ])('answers a request that accepts %j with a picture: %s', (accept, is) => {
     expect(prefersPicture(accept)).toBe(is);
   });
 });
@@ -145,7 +145,7 @@ describe('GET /api/v1/user_uploads/{realm_id}/{path} (companion facts 1.5)', () 
     return realm.call(getTemporary, undefined, {}, { path: { secret, filename } });
   };
 
-  test('makes an address that needs no credentials, for a minute', async () => {
+  test('returns a URL that works without credentials for a minute', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploaded(realm, member, { ...note, name: 'my list.txt' });
@@ -161,7 +161,7 @@ describe('GET /api/v1/user_uploads/{realm_id}/{path} (companion facts 1.5)', () 
     expect((await opened(realm, '/user_uploads/temporary/FF/x')).status).toBe(400);
   });
 
-  test('refuses who may not see the file, and paths of none', async () => {
+  test('refuses users who may not see the file, and paths without a file', async () => {
     const realm = await newRealm();
     const url = await uploaded(realm, realm.people.member);
     expect((await asking(realm, realm.people.owner, url)).status).toBe(403);

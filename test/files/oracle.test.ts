@@ -20,7 +20,7 @@ const canFetch = async (realm: TestRealm, as: Person, message_id: number): Promi
  * it now and whose author had the file at that time.
  */
 test.each([1, 2, 3])(
-  'no file reveals what a fetch would not, no matter who sends, moves, edits, joins and leaves (seed %i)',
+  'users can get exactly the files of messages that they can fetch, after random sends, moves, edits, joins and leaves (seed %i)',
   async (seed) => {
     const realm = await newRealm();
     await workOf(realm, 'outbox');

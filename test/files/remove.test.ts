@@ -10,7 +10,7 @@ const removing = (realm: TestRealm, as: Person, attachment_id: number | string) 
   realm.call(remove, as, {}, { path: { attachment_id } });
 
 describe('DELETE /attachments/{attachment_id} (companion facts 1.6)', () => {
-  test('removes the file, its bytes and its space, and tells its owner', async () => {
+  test('removes the file and its bytes, frees its space, and sends its owner an event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploaded(realm, member);
@@ -43,7 +43,7 @@ describe('DELETE /attachments/{attachment_id} (companion facts 1.6)', () => {
     expect((await ownFiles(realm, member)).attachments).toHaveLength(1);
   });
 
-  test('of two removals at once one works, and the space is counted once', async () => {
+  test('succeeds for one of two concurrent requests, and counts the space once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await uploaded(realm, member);

@@ -41,7 +41,7 @@ const contentOf = async (realm: TestRealm, as: Person, message_id: number): Prom
 
 describe('thumbnails of uploaded images', () => {
   test.each(['png', 'jpeg', 'gif', 'webp'] as const)(
-    'are made of %s, as large as the box allows',
+    'are made of %s, as large as the bounding box allows',
     async (format) => {
       const realm = await newRealm();
       const { member } = realm.people;
@@ -59,7 +59,7 @@ describe('thumbnails of uploaded images', () => {
     },
   );
 
-  test('are made of AVIF, upright, and without what else is in the file', async () => {
+  test('are made of AVIF, upright and without metadata', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const avif = await sharp(await picture('png', 90, 30))
@@ -81,7 +81,7 @@ describe('thumbnails of uploaded images', () => {
     expect(body.rendered).toContain('data-original-dimensions="30x90"');
   });
 
-  test('move if the image moves; a client may ask for either, and for formats of other releases', async () => {
+  test('are animated if the image is, and can be requested still, animated, or in formats of other releases', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { body: state } = await realm.call(register, member, { fetch_event_types: ['realm'] });
@@ -127,7 +127,7 @@ describe('thumbnails of uploaded images', () => {
     ['the beginning of a WebP image', async () => Buffer.from('RIFF\x10\0\0\0WEBPVP8 ', 'latin1')],
   ];
   test.each(noImages)(
-    'are not made of %s: the file is there, and a link to it stays a link',
+    'are not made of %s, whose file is stored and whose links stay links',
     async (_, file) => {
       const realm = await newRealm();
       const { member } = realm.people;
@@ -145,7 +145,7 @@ describe('thumbnails of uploaded images', () => {
   test.each([
     ['of very many frames', 600, 1],
     ['whose frames have too many pixels together', 11, 2_000],
-  ])('of an animation %s show its first frame', async (_, frames, size) => {
+  ])('of an animation in %s show its first frame', async (_, frames, size) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploadedImage(realm, member, tinyFrames(frames, size));
@@ -156,7 +156,7 @@ describe('thumbnails of uploaded images', () => {
     expect(body.rendered).not.toContain('data-animated');
   });
 
-  test('are open to those who may get the file, at each request', async () => {
+  test('are served to users who may get the file, checked at each request', async () => {
     const realm = await newRealm();
     const { member, guest, owner } = realm.people;
     const url = await uploadedImage(realm, member, await picture('png'));
@@ -171,7 +171,7 @@ describe('thumbnails of uploaded images', () => {
     expect((await thumbnail(realm, member, `${url}x`)).status).toBe(404);
   });
 
-  test('go with the file', async () => {
+  test('are removed with the file', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploadedImage(realm, member, await movingPicture('gif'));
@@ -197,7 +197,7 @@ describe('a message that links to an image', () => {
     `<img data-original-content-type="image/png" data-original-dimensions="200x100" ` +
     `src="${url.replace('/user_uploads', '/user_uploads/thumbnail')}/${format}"></a></div>`;
 
-  test('shows it, wherever a text is rendered', async () => {
+  test('shows it, wherever the text is rendered', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploadedImage(realm, member, await picture('png'));
@@ -213,7 +213,7 @@ describe('a message that links to an image', () => {
     expect(await contentOf(realm, member, direct)).toBe('<p>nothing</p>');
   });
 
-  test('shows none that its sender may not get', async () => {
+  test('does not show one that its sender may not get', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const url = await uploadedImage(realm, member, await picture('png'));
@@ -223,7 +223,7 @@ describe('a message that links to an image', () => {
     expect(body.rendered).not.toContain('message_inline_image');
   });
 
-  test('shows none while the organization wants none (`inline_image_preview`)', async () => {
+  test('does not show it if the organization turned that off (`inline_image_preview`)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const url = await uploadedImage(realm, member, await picture('png'));

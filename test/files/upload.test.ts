@@ -14,7 +14,7 @@ const MAX = 4 * MIB;
 const PATH = /^\/user_uploads\/1\/[0-9a-f]{2}\/([\w-]{24})\/(.+)$/;
 
 describe('POST /user_uploads (companion facts 1.1)', () => {
-  test.each(['guest', 'member', 'bot'] as const)('takes a file of a %s', async (who) => {
+  test.each(['guest', 'member', 'bot'] as const)('accepts a file from a %s', async (who) => {
     const realm = await newRealm();
     const { status, body } = await uploading(realm, realm.people[who], note);
     expect(status).toBe(200);
@@ -34,7 +34,7 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     expect(Math.abs((attachments[0]?.create_time ?? 0) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test('stores the bytes as they came', async () => {
+  test('stores the bytes unchanged', async () => {
     const realm = await newRealm();
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
     const url = await uploaded(realm, realm.people.member, { bytes, name: 'all.bin' });
@@ -43,7 +43,7 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     expect(Buffer.from(stored?.bytes ?? [])).toEqual(bytes);
   });
 
-  test('lists only the files of the caller, oldest first, and the space of all', async () => {
+  test('lists only the files of the caller, oldest first, and returns the space in use by all users', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await uploaded(realm, member, { ...note, name: 'a.txt' });
@@ -55,7 +55,7 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     expect((await ownFiles(realm, admin)).attachments.map(({ name }) => name)).toEqual(['c.txt']);
   });
 
-  test('takes an empty file, and one of exactly the limit, but no byte more', async () => {
+  test('accepts an empty file, and one of exactly the limit, but not one byte more', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { body: state } = await realm.call(register, member, { fetch_event_types: ['realm'] });
@@ -67,14 +67,14 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     expect((await ownFiles(realm, member)).upload_space_used).toBe(MAX);
   });
 
-  test('refuses what Lambda could not carry with 413', async () => {
+  test('answers 413 to a file that is too large for Lambda', async () => {
     const realm = await newRealm();
     const huge = { bytes: new Uint8Array(5 * MIB), name: 'huge' };
     const { status, body } = await uploading(realm, realm.people.member, huge);
     expect([status, body.code]).toEqual([413, 'BAD_REQUEST']);
   });
 
-  test('takes exactly one file, and ignores other fields', async () => {
+  test('accepts exactly one file, and ignores other fields', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     expect((await uploading(realm, member)).body.msg).toBe('Send exactly one file.');
@@ -130,13 +130,13 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     [`${'x'.repeat(1000)}.tar.gz`, `${'x'.repeat(252)}.gz`, `${'x'.repeat(252)}.gz`],
     ['𝒳'.repeat(300), '𝒳'.repeat(255), 'X'.repeat(255)],
   ];
-  test.each(names)('calls a file that was sent as %j by a harmless name', async (given, stored, inPath) => {
+  test.each(names)('gives a file that was sent as %j a harmless name', async (given, stored, inPath) => {
     const realm = await newRealm();
     const { body } = await uploading(realm, realm.people.member, { ...note, name: given });
     expect([body.filename, PATH.exec(body.url)?.[2]]).toEqual([stored, inPath]);
   });
 
-  test('takes the type from the bytes where they tell it, and never shows what they do not', async () => {
+  test('detects the type from the bytes, and never displays files whose type they do not show', async () => {
     const realm = await newRealm();
     const png = await picture('png');
     const html = Buffer.from('<html><script>alert(1)</script></html>');
@@ -165,7 +165,7 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     }
   });
 
-  test('keeps to the quota of the operator, also when two uploads come at once', async () => {
+  test('respects the quota of the operator, also for two concurrent uploads', async () => {
     const environment = { UPLOAD_QUOTA_MIB: '1' };
     const realm = (await newRealm()).container(undefined, { environment });
     const { member } = realm.people;
@@ -188,7 +188,7 @@ describe('POST /user_uploads (companion facts 1.1)', () => {
     expect(body.realm_upload_quota_mib).toBeNull();
   });
 
-  test('tells the owner of the file, with the space in use then (companion facts 1.6)', async () => {
+  test('sends the owner of the file an event with the space in use (companion facts 1.6)', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const [mine, others] = [

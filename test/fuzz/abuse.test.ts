@@ -41,9 +41,9 @@ function tableOf(answers: Answers): string {
     .join('\n');
 }
 
-describe('requests that no client means, to every endpoint', () => {
+describe('requests that no client sends, to every endpoint', () => {
   test(
-    `break nothing and reveal nothing: ${CALLS} of them, with the seed ${SEED}`,
+    `cause no fault and reveal nothing: ${CALLS} of them, with the seed ${SEED}`,
     async () => {
       console.log(`fuzz: ${CALLS} calls with the seed ${SEED}`);
       const { calls, answers, faults, world } = await abuse(SEED, CALLS);

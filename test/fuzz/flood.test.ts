@@ -13,8 +13,8 @@ const UNITS = 2;
 const READ_UNIT = 4_096;
 const TOMBSTONE = 300;
 
-describe('a flood of sends that are refused', () => {
-  test('costs two write units each, and leaves nothing behind that keeps readers', async () => {
+describe('a flood of refused sends', () => {
+  test('costs two write units each, and leaves nothing in the log that delays readers', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const closed = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -40,7 +40,7 @@ describe('a flood of sends that are refused', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  test('with a key that is not valid writes nothing', async () => {
+  test('writes nothing if the key is not valid', async () => {
     const realm = (await newRealm()).container();
     const stranger = { ...realm.people.member, apiKey: 'x'.repeat(32) };
     const message = { type: 'channel', to: 'general', topic: 't', content: 'hello' };

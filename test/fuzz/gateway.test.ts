@@ -72,7 +72,7 @@ function expectTurnedAway({ status, body }: Answer): void {
   }
 }
 
-describe('bytes that are hardly a request', () => {
+describe('malformed requests', () => {
   const head = (lines: readonly string[]) => `${lines.join('\r\n')}\r\n\r\n`;
   const get = (...headers: string[]) => head(['GET /api/v1/users/me HTTP/1.1', 'Host: x', ...headers]);
   const long = 'a'.repeat(10_000);
@@ -109,11 +109,11 @@ describe('bytes that are hardly a request', () => {
     ['a greeting of TLS', Buffer.from('160301020001000001fc0303', 'hex')],
     ['an expectation', `${get('Content-Length: 3', 'Expect: something')}abc`],
     ['nothing', ''],
-  ])('%s', async (_, bytes) => {
+  ])('are refused: %s', async (_, bytes) => {
     expectTurnedAway(await exchange(address, bytes));
   });
 
-  test('requests with bytes changed at random', { timeout: PATIENCE.mangled }, async () => {
+  test('are refused if their bytes are changed at random', { timeout: PATIENCE.mangled }, async () => {
     const whole = Buffer.from(
       `POST /api/v1/messages?a=%41 HTTP/1.1\r\nHost: ${address.host}\r\nAuthorization: ${authorization}\r\n` +
         'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 44\r\nConnection: close\r\n\r\n' +
@@ -140,7 +140,7 @@ describe('bytes that are hardly a request', () => {
 });
 
 describe('bodies', () => {
-  test('of 10 MB and a byte, several at once, are refused', async () => {
+  test('of 10 MB and one byte, several at once, are refused', async () => {
     const bodies = Array.from({ length: 4 }, async () => {
       const answer = await fetch(new URL('/api/v1/messages', address), {
         method: 'POST',
@@ -155,7 +155,7 @@ describe('bodies', () => {
     await expectWell();
   });
 
-  test('that are cut short by a hundred clients at once keep no other client waiting', async () => {
+  test('that a hundred clients cut short do not delay other clients', async () => {
     const half = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n${'a'.repeat(500_000)}`;
     const sockets = await Promise.all(Array.from({ length: 100 }, () => connection(address)));
     for (const socket of sockets) socket.write(half);
@@ -165,7 +165,7 @@ describe('bodies', () => {
   });
 });
 
-test('clients that send a byte now and then keep no other client waiting', async () => {
+test('clients that send a byte now and then do not delay other clients', async () => {
   const sockets = await Promise.all(Array.from({ length: 200 }, () => connection(address)));
   const request = `GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nX-Slow: ${'a'.repeat(1_000)}`;
   for (let place = 0; place < 20; place++) {
@@ -204,7 +204,7 @@ async function news({ as, id, last }: Queue): Promise<Awaited<ReturnType<typeof 
   return first?.type === 'heartbeat' ? news({ as, id, last: first.id }) : answer;
 }
 
-test(`${POLLS} clients wait for events at once; none is refused, and all wake at one message`, {
+test(`${POLLS} clients can wait for events at once, and one message wakes all of them`, {
   timeout: PATIENCE.polls,
 }, async () => {
   const callers = await callersFor(POLLS);

@@ -32,7 +32,7 @@ const isSame = (one: Answered, other: Answered): boolean =>
   one.status === other.status && (one.status === 200 || one.text === other.text);
 
 test(
-  `what is hidden is refused in the very words as what never existed (seed ${SEED})`,
+  `hidden things are refused in exactly the same words as missing ones (seed ${SEED})`,
   async () => {
     const side = await newSide();
     const twins = await twinsIn(side);

@@ -54,7 +54,7 @@ function marked(draft: RequestDraft, mark: string): RequestDraft {
   };
 }
 
-test(`neither words nor keys nor addresses come into the log, whatever fails, and every error is counted by its code (seed ${SEED})`, async () => {
+test(`the log has no texts, keys or addresses, whatever fails, and every error is counted by its code (seed ${SEED})`, async () => {
   const side = await newSide();
   const { owner } = side.realm.people;
   const mark = newMark();

@@ -63,7 +63,7 @@ const SIGNS_IN = /^(signIn|singleSignOn|pages)\./;
 
 describe('a caller without a valid key', () => {
   test(
-    `costs at most ${MAX_UNITS} read units and ${MAX_PROCESSOR} ms of processor at every endpoint, whatever the body (seed ${SEED})`,
+    `costs at most ${MAX_UNITS} read units and ${MAX_PROCESSOR} ms of processor time at every endpoint, whatever the body (seed ${SEED})`,
     async () => {
       const realm = await newRealm();
       const warm = realm.container();
@@ -97,7 +97,7 @@ describe('a caller without a valid key', () => {
     60_000 + EACH * 10_000,
   );
 
-  test('pays for names up to one batch, and for none of a request that names more', async () => {
+  test('can make the service look up one batch of names at most, and none for a request that has more', async () => {
     const realm = await newRealm();
     const units = async (id: string, kind: string): Promise<number> => {
       const handler = handlers.get(id) as Served;
@@ -119,7 +119,7 @@ describe('a caller without a valid key', () => {
     expect(await units('messages.send', 'content: many names in a text')).toBeLessThanOrEqual(6);
   });
 
-  test('pays for a message that they name no more than its size', async () => {
+  test('can make the service read a message for no more units than its size', async () => {
     const realm = await newRealm();
     const message = { type: 'channel', to: 'general', topic: 't', content: '有'.repeat(10_000) };
     const { body } = await realm.call(send, realm.people.member, message);

@@ -23,18 +23,18 @@ const ask = (address: string, { path = '/', timeout = 2_000, largest = 1_000 } =
 
 const failure = (reason: string) => expect.objectContaining({ name: 'Unreachable', reason });
 
-describe('asking another service', () => {
-  test.each([200, 401, 500])('a status of %i is an answer', async (status) => {
+describe('a request to another service', () => {
+  test.each([200, 401, 500])('returns a reply with the status %i', async (status) => {
     const address = await serving((_, response) => response.writeHead(status, { 'x-a': 'b' }).end('{"a":1}'));
     const answer = await ask(address);
     expect([answer.status, answer.headers.get('x-a'), await answer.json()]).toEqual([status, 'b', { a: 1 }]);
   });
 
-  test('an answer without a body is one too', async () => {
+  test('returns a reply without a body', async () => {
     expect((await ask(await serving((_, response) => response.writeHead(204).end()))).status).toBe(204);
   });
 
-  test('follows no redirect, not even to an address that is allowed', async () => {
+  test('follows no redirect, not even to an allowed address', async () => {
     let calls = 0;
     const address = await serving((_, response) => {
       calls++;
@@ -44,7 +44,7 @@ describe('asking another service', () => {
     expect(calls).toBe(1);
   });
 
-  test('waits for a whole answer, and only so long', async () => {
+  test('limits the time for the whole reply', async () => {
     const silent = await serving(() => {});
     await expect(ask(silent, { timeout: 80 })).rejects.toEqual(failure('no answer in time'));
     server?.close();
@@ -52,12 +52,12 @@ describe('asking another service', () => {
     await expect(ask(slow, { timeout: 80 })).rejects.toEqual(failure('no answer in time'));
   });
 
-  test('takes no more than a fair answer', async () => {
+  test('limits the size of the reply', async () => {
     const address = await serving((_, response) => void response.writeHead(200).end('x'.repeat(1_001)));
     await expect(ask(address)).rejects.toEqual(failure('too much'));
   });
 
-  test('tells of a connection that is refused, or lost on the way, and not of the address', async () => {
+  test('reports a refused or lost connection without the address', async () => {
     const address = await serving((_, response) => void response.destroy());
     await expect(ask(address, { path: '/?key=secret' })).rejects.toEqual(failure('not reachable'));
     server?.close();
@@ -66,7 +66,7 @@ describe('asking another service', () => {
     expect(String(error)).not.toContain('secret');
   });
 
-  test('asks nobody but whom the operator configured', async () => {
+  test('goes only to addresses that the operator configured', async () => {
     const address = await serving((_, response) => void response.end());
     const other = outgoing({ addresses: ['https://push.example.com'], timeout: 1_000 });
     await expect(other(address)).rejects.toEqual(failure('not configured'));

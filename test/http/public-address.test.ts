@@ -42,10 +42,10 @@ test.each([
     'fc00::1',
   ],
   ...['ff02::1', '64:ff9b::7f00:1', '2001::1', '2001:db8::1', '2002:7f00:1::', '', 'localhost', '127.1'],
-])('%j is none', (address) => expect(isPublicAddress(address)).toBe(false));
+])('%j is not a public address', (address) => expect(isPublicAddress(address)).toBe(false));
 
 describe('a request to a public address', () => {
-  it('sends method, headers and body, and takes status, headers and body back', async () => {
+  it('sends method, headers and body, and returns status, headers and body', async () => {
     server.on('request', (request, response) => {
       const { method, headers, url } = request;
       request.setEncoding('utf8').on('data', (body) => {
@@ -70,7 +70,7 @@ describe('a request to a public address', () => {
     });
   });
 
-  it('takes an answer without a body, and follows no redirect', async () => {
+  it('accepts a reply without a body, and follows no redirect', async () => {
     server.on('request', (_, response) => response.writeHead(204).end());
     const { port } = await listenOnLoopback(server as never, 0);
     const request = new Request(`https://provider.example:${port}/`);
@@ -80,7 +80,7 @@ describe('a request to a public address', () => {
     expect((await fetchPublic(request, connection as never)).status).toBe(302);
   });
 
-  it('refuses a certificate that nobody vouches for', async () => {
+  it('refuses an untrusted certificate', async () => {
     const { port } = await listenOnLoopback(server as never, 0);
     const request = new Request(`https://provider.example:${port}/`);
     await expect(fetchPublic(request, { lookup: connection.lookup as never })).rejects.toThrow('self-signed');

@@ -35,8 +35,8 @@ const open = ({ outside, realm }: TestRealm): Promise<Invitation[]> =>
 
 const path = (person: Person) => ({ path: { user: person.userId } });
 
-describe('the invitations of somebody who is deactivated (companion facts 3.3)', () => {
-  it('end with their links, those of others stay, and administrators hear of it', async () => {
+describe('the invitations of a user who is deactivated (companion facts 3.3)', () => {
+  it('end with their links, with an event to administrators, while those of others stay', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const tokens = [await invited(realm, admin, 'ada@example.com')];
@@ -52,7 +52,7 @@ describe('the invitations of somebody who is deactivated (companion facts 3.3)',
     expect(await join(realm, kept, 'bea@example.com')).toMatchObject({ email: 'bea@example.com' });
   });
 
-  it('end when they leave by themselves, however many there are', async () => {
+  it('end if the user deactivates their own account, however many there are', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     for (let i = 0; i < 3; i++) {
@@ -66,7 +66,7 @@ describe('the invitations of somebody who is deactivated (companion facts 3.3)',
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('are used or end, if both happen at once', async () => {
+  it('are either used or ended, if both happen at once', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let i = 0; i < 4; i++) {
@@ -87,7 +87,7 @@ describe('the invitations of somebody who is deactivated (companion facts 3.3)',
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('are not made any more, if both happen at once', async () => {
+  it('cannot be created during the deactivation', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let i = 0; i < 4; i++) {
@@ -105,8 +105,8 @@ describe('the invitations of somebody who is deactivated (companion facts 3.3)',
   });
 });
 
-describe('the invitations of somebody whose role changes', () => {
-  it('end if the new role does not allow them, and others stay', async () => {
+describe('the invitations of a user whose role changes', () => {
+  it('end if the new role does not allow them, while others stay', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });

@@ -23,7 +23,7 @@ async function openIn(realm: TestRealm): Promise<{ readonly id: number; readonly
   return (await realm.call(listInvites, realm.people.owner)).body.invites;
 }
 
-describe('POST /invites changes nothing', () => {
+describe('POST /invites refuses the request and changes nothing', () => {
   it.each([
     ['with a NUL in an address', `${ADA}%00&stream_ids=[]`, 'BAD_REQUEST'],
     ['with broken UTF-8', `${ADA}%ff%fe&stream_ids=[]`, 'BAD_REQUEST'],
@@ -46,7 +46,7 @@ describe('an invitation', () => {
   it.each([
     ['is lost', [lost]],
     ['works unheard', [unheard]],
-  ])('is made once, with a link that works, when the first try %s', async (_, transact) => {
+  ])('is created once, with a link that works, when the first try %s', async (_, transact) => {
     const realm = await newRealm();
     const given = { invitee_emails: 'ada@example.com', stream_ids: [] };
     const { body } = await realm.container(mishaps({ transact })).call(invite, realm.people.member, given);
@@ -56,7 +56,7 @@ describe('an invitation', () => {
     expect(links).toHaveLength(1);
   });
 
-  it('is revoked by one of two at once, and not sent again after', async () => {
+  it('is revoked by one of two concurrent requests, and cannot be sent again afterwards', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     await sent(realm, `${ADA}&stream_ids=[]`);

@@ -29,7 +29,7 @@ async function invitesOf(realm: TestRealm, as: Person) {
 const MINUTE_MS = 60_000;
 
 describe('POST /invites (companion facts 3.8)', () => {
-  it('sends a mail to each address, with a link of its own', async () => {
+  it('sends each address a mail with a link of its own', async () => {
     const realm = await withMailbox(await newRealm());
     const { member } = realm.people;
     const reply = await inviting(realm, member, 'ada@example.com, Bob <bob@example.com>\ncy@example.com');
@@ -49,7 +49,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('replies with the links if the service sends no mail', async () => {
+  it('returns the links if the service sends no mail', async () => {
     const realm = await newRealm();
     const { body } = await inviting(realm, realm.people.member, 'ada@example.com');
     expect(body.invite_links).toEqual([
@@ -62,7 +62,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect(link).toMatchObject({ kind: 'invitation' });
   });
 
-  it('has unmailed links in the log of the local service, and in no other', async () => {
+  it('writes links without mail into the log of the local service only', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await inviting(realm, member, 'ada@example.com');
@@ -79,7 +79,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect(await loadLink(realm.outside, realm.realm, tokenIn(String(local.reports[0]?.link)))).toBeDefined();
   });
 
-  it('stores no token of a mailed link', async () => {
+  it('does not store the token of a mailed link', async () => {
     const realm = await newRealm();
     const { body } = await inviting(realm, realm.people.member, 'ada@example.com');
     const token = tokenIn(body.invite_links[0].invite_link);
@@ -87,7 +87,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect(JSON.stringify(stored)).not.toContain(token);
   });
 
-  it('expires after ten days, after the given minutes, or never', async () => {
+  it('makes invitations that expire after ten days, after the given minutes, or never', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await inviting(realm, member, 'usual@example.com');
@@ -185,7 +185,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect((await inviting(realm, admin, 'c@b.cd', { invite_as: roles.moderator })).status).toBe(200);
   });
 
-  it('is for those in can_invite_users_group, never for guests and bots', async () => {
+  it('is allowed to members of can_invite_users_group, and never to guests and bots', async () => {
     const realm = await newRealm({ can_invite_users_group: systemGroups.moderators.id });
     const { member, moderator, guest, bot } = realm.people;
     expect(await inviting(realm, member, 'a@b.cd')).toMatchObject(refused());
@@ -196,7 +196,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     }
   });
 
-  it('takes default channels, and others to which the caller may add subscribers', async () => {
+  it('accepts default channels, and others to which the caller may add subscribers', async () => {
     const realm = await newRealm({ can_add_subscribers_group: systemGroups.administrators.id });
     const { member, admin } = realm.people;
     const hidden = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -209,7 +209,7 @@ describe('POST /invites (companion facts 3.8)', () => {
     expect((await inviting(realm, admin, 'd@b.cd', { stream_ids: [hidden.channelId] })).status).toBe(200);
   });
 
-  it('takes groups to which the caller may add members', async () => {
+  it('accepts groups to which the caller may add members', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { groupId } = await givenGroup(realm, { name: 'ants' });
@@ -219,7 +219,7 @@ describe('POST /invites (companion facts 3.8)', () => {
 });
 
 describe('POST /invites/multiuse (companion facts 3.8)', () => {
-  it('makes a link that the list shows again, to administrators and its maker', async () => {
+  it('makes a link that administrators and its creator can list', async () => {
     const realm = await newRealm({ create_multiuse_invite_group: systemGroups.members.id });
     const { member, moderator, admin } = realm.people;
     const { body } = await realm.call(inviteLink, member);
@@ -239,7 +239,7 @@ describe('POST /invites/multiuse (companion facts 3.8)', () => {
     expect(await invitesOf(realm, moderator)).toEqual([]);
   });
 
-  it('is for administrators, unless create_multiuse_invite_group says otherwise', async () => {
+  it('is allowed to administrators, unless create_multiuse_invite_group says otherwise', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     expect(await realm.call(inviteLink, member)).toMatchObject(refused());
@@ -250,7 +250,7 @@ describe('POST /invites/multiuse (companion facts 3.8)', () => {
 });
 
 describe('an open invitation (companion facts 3.8)', () => {
-  it('is revoked by its maker and by administrators, that of an owner by owners only', async () => {
+  it('can be revoked by its creator and by administrators, but only by owners if it is for an owner', async () => {
     const realm = await newRealm();
     const { member, moderator, admin, owner } = realm.people;
     await inviting(realm, member, 'a@b.cd, c@b.cd');
@@ -267,7 +267,7 @@ describe('an open invitation (companion facts 3.8)', () => {
     expect(await invitesOf(realm, owner)).toEqual([]);
   });
 
-  it('is found only among those of its kind', async () => {
+  it('is found only by the endpoints of its kind', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     await inviting(realm, admin, 'a@b.cd');
@@ -281,7 +281,7 @@ describe('an open invitation (companion facts 3.8)', () => {
     expect(await realm.call(revokeLink, admin, {}, at(link?.id))).toMatchObject(refused());
   });
 
-  it('is sent again with a link that works besides the first', async () => {
+  it('can be sent again with another link, while the first one still works', async () => {
     const realm = await withMailbox(await newRealm());
     const { member, admin, moderator } = realm.people;
     await inviting(realm, member, 'a@b.cd');
@@ -310,7 +310,7 @@ describe('an open invitation (companion facts 3.8)', () => {
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('tells administrators and its maker when it changes, and nobody else', async () => {
+  it('sends an event to administrators and its creator when it changes, and to nobody else', async () => {
     const realm = await newRealm();
     const { member, admin, moderator, guest } = realm.people;
     const clients = await Promise.all(

@@ -86,7 +86,7 @@ describe('an invitation by mail', () => {
     expect(await audit(realm)).toEqual([]);
   });
 
-  it('lets the new person sign in with the password, and makes no key', async () => {
+  it('lets the new user sign in with the password, and creates no key', async () => {
     const realm = await newRealm();
     const { userId } = await join(realm, await invited(realm, realm.people.member));
     const account = await realm.outside.table.get('account', {
@@ -125,7 +125,7 @@ describe('an invitation by mail', () => {
     expect((await channelsOf(realm, userId)).sort()).toEqual(ids.sort());
   });
 
-  it('sends the welcome of an administrator, and the news to the inviter', async () => {
+  it('sends the welcome message of an administrator, and a notice to the inviter', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const token = await invited(realm, admin, { welcome_message_custom_text: 'Hello *Ada*!' });
@@ -142,14 +142,14 @@ describe('an invitation by mail', () => {
     expect(await messages(admin)).toEqual([expect.stringContaining('accepted your invitation')]);
   });
 
-  it('tells the inviter nothing if they did not want it, and ignores the welcome of a member', async () => {
+  it('sends the inviter no notice if they do not want it, and ignores the welcome message of a member', async () => {
     const realm = await newRealm();
     const more = { notify_referrer_on_join: false, welcome_message_custom_text: 'Hello!' };
     await join(realm, await invited(realm, realm.people.member, more));
     expect(await realm.outside.table.all('outbox', { realm: realm.realm })).toEqual([]);
   });
 
-  it('tells everyone of the new person, and administrators and the inviter of the used invitation', async () => {
+  it('sends everyone an event for the new user, and administrators and the inviter one for the used invitation', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const token = await invited(realm, member);
@@ -164,14 +164,14 @@ describe('an invitation by mail', () => {
     expect((await realm.call(listInvites, admin)).body.invites).toEqual([]);
   });
 
-  it('is used once', async () => {
+  it('can be used once', async () => {
     const realm = await newRealm();
     const token = await invited(realm, realm.people.member);
     await join(realm, token);
     expect(await refused(realm, token)).toMatch(DEAD);
   });
 
-  it('is for its own address', async () => {
+  it('can be used only for its own address', async () => {
     const realm = await newRealm();
     const token = await invited(realm, realm.people.member);
     expect(await refused(realm, token, { ...ADA, email: 'eve@example.com' })).toMatch(/another address/);
@@ -185,14 +185,14 @@ describe('an invitation by mail', () => {
     ['an endless password', { password: 'x'.repeat(10_000) }],
     ['no name', { fullName: ' ' }],
     ['a name with a NUL', { fullName: 'A\0' }],
-  ])('takes no %s, and stays open', async (_, given) => {
+  ])('refuses %s, and stays open', async (_, given) => {
     const realm = await newRealm();
     const token = await invited(realm, realm.people.member);
     expect(await refused(realm, token, { ...ADA, ...given })).toMatch(/^BAD_REQUEST: /);
     expect((await join(realm, token)).userId).toBeGreaterThan(0);
   });
 
-  it('does nothing with a token that is tampered, empty, or of another organization', async () => {
+  it('does not work with a token that is tampered, empty, or of another organization', async () => {
     const realm = await newRealm();
     const other = await newRealm();
     const token = await invited(realm, realm.people.member);
@@ -202,7 +202,7 @@ describe('an invitation by mail', () => {
     expect(await refused(other, token)).toMatch(DEAD);
   });
 
-  it('ends when it expires', async () => {
+  it('does not work after it expires', async () => {
     const realm = await newRealm();
     const token = await invited(realm, realm.people.member, { invite_expires_in_minutes: 1 });
     realm.pass(61_000);
@@ -211,7 +211,7 @@ describe('an invitation by mail', () => {
 });
 
 describe('an invitation whose inviter has lost a right', () => {
-  it('does not work if they may not invite any more, or were deactivated', async () => {
+  it('does not work if they may no longer invite, or were deactivated', async () => {
     const realm = await newRealm();
     const { member, moderator, owner } = realm.people;
     const first = await invited(realm, member);
@@ -222,7 +222,7 @@ describe('an invitation whose inviter has lost a right', () => {
     expect(await refused(realm, second)).toMatch(DEAD);
   });
 
-  it('makes no administrator if they are none any more', async () => {
+  it('makes no administrator if the inviter is no longer one', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const token = await invited(realm, admin, { invite_as: roles.administrator });
@@ -250,8 +250,8 @@ describe('an invitation whose inviter has lost a right', () => {
   });
 });
 
-describe('people who join at the same time', () => {
-  it('with one link: one joins, the other is refused', async () => {
+describe('users who join at the same time', () => {
+  it('with one link are refused, except for the first', async () => {
     const realm = await newRealm();
     const token = await invited(realm, realm.people.member);
     const containers = [realm.container(), realm.container()];
@@ -260,7 +260,7 @@ describe('people who join at the same time', () => {
     expect(results.find((result) => result !== 'joined')).toMatch(/does not work|already an account/);
   });
 
-  it('by a link for many, each with an address of their own; of two with the same, one joins', async () => {
+  it('by a reusable link all join, but only one of two with the same address', async () => {
     const realm = await newRealm();
     const token = await linkFor(realm, realm.people.admin);
     const emails = ['a@example.com', 'b@example.com', 'a@example.com'];
@@ -271,7 +271,7 @@ describe('people who join at the same time', () => {
     expect(results.find((result) => result !== 'joined')).toMatch(/already an account/);
   });
 
-  it('as it is revoked: either they join, or it is refused, never both', async () => {
+  it('as it is revoked either join, or the revocation succeeds, never both', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const token = await invited(realm, member);
@@ -286,8 +286,8 @@ describe('people who join at the same time', () => {
   });
 });
 
-describe('a link for many', () => {
-  it('needs a valid address, and no account may have it', async () => {
+describe('a reusable link', () => {
+  it('needs a valid address that no account has', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const token = await linkFor(realm, admin);
@@ -296,7 +296,7 @@ describe('a link for many', () => {
     expect(await refused(realm, token, { ...ADA, email: member.email })).toMatch(/already an account/);
   });
 
-  it('holds new people to the domains of the organization', async () => {
+  it('requires an address in the domains of the organization', async () => {
     const realm = await newRealm();
     const token = await linkFor(realm, realm.people.admin);
     await givenRealmSettings(realm, { emails_restricted_to_domains: true });

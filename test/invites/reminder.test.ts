@@ -72,7 +72,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     expect([await dueIn(realm), await leftIn(realm)]).toEqual([[], []]);
   });
 
-  it('are left once by two runs at the same time', async () => {
+  it('are mailed once by two runs at the same time', async () => {
     const realm = await withMailbox(await newRealm());
     const [due = expect.fail()] = await invited(realm, 'ada@example.com');
     realm.pass((8 * DAY + 1) * 1000);
@@ -86,7 +86,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     expect(await leftIn(realm)).toHaveLength(1);
   });
 
-  it('are not before their time', async () => {
+  it('are not mailed early', async () => {
     const realm = await withMailbox(await newRealm());
     await workOf(realm, 'outbox');
     const dues = await invited(realm, 'ada@example.com');
@@ -94,7 +94,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     expect([await dueIn(realm), await leftIn(realm)]).toEqual([dues, []]);
   });
 
-  it('wake the worker by the sweep', async () => {
+  it('are started by the sweep', async () => {
     const realm = await withMailbox(await newRealm());
     const work = await workOf(realm, 'outbox');
     const [due] = await invited(realm, 'ada@example.com');
@@ -109,7 +109,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     await expect.poll(bodies, { timeout: 30_000, interval: 200 }).toContainEqual({ kind: 'due', ...due });
   });
 
-  it('are for invitations that live at least four days, and that expire', async () => {
+  it('are sent for invitations that expire after at least four days', async () => {
     const realm = await withMailbox(await newRealm());
     expect(await invited(realm, 'ada@example.com', FOUR_DAYS - 1)).toEqual([]);
     expect(await invited(realm, 'bea@example.com', null)).toEqual([]);
@@ -118,7 +118,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     expect(await invited(realm, 'cy@example.com', FOUR_DAYS)).toHaveLength(1);
   });
 
-  it('are not where no mail is sent, also if that was so before', async () => {
+  it('are not sent while the service sends no mail, nor for invitations from that time', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const given = { invitee_emails: 'ada@example.com', stream_ids: [] };
@@ -130,7 +130,7 @@ describe('reminders of invitations (companion facts 3.8)', () => {
     expect([dues.length, await dueIn(realm), await leftIn(realm)]).toEqual([1, [], []]);
   });
 
-  it('are for open invitations only, and what is due goes with the others', async () => {
+  it('are sent only for open invitations, and are removed with the others', async () => {
     const realm = await withMailbox(await newRealm());
     const { member } = realm.people;
     const emails = ['used', 'revoked', 'joined', 'open'].map((name) => `${name}@example.com`);

@@ -24,7 +24,7 @@ const idsOf = async (realm: TestRealm): Promise<number[]> =>
   (await linkifiersOf(realm)).map(({ id }: { id: number }) => id);
 
 describe('linkifiers (companion facts 4.1)', () => {
-  it('are listed in order to everybody, and everybody hears of each change with the whole list', async () => {
+  it('are listed to every user in order, with the whole list in the event of each change', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     expect(await linkifiersOf(realm)).toEqual([]);
@@ -75,7 +75,7 @@ describe('linkifiers (companion facts 4.1)', () => {
       { example_input: '#7', reverse_template: '#{toString}' },
       '__all__',
     ],
-  ])('refuse %s, and say in which field', async (_, wrong, field) => {
+  ])('refuse %s, and name the field', async (_, wrong, field) => {
     const realm = await newRealm();
     const reply = await realm.call(create, realm.people.admin, { ...issue, ...wrong });
     expect(reply).toMatchObject(badRequest);
@@ -83,7 +83,7 @@ describe('linkifiers (companion facts 4.1)', () => {
     expect(await linkifiersOf(realm)).toEqual([]);
   });
 
-  it('takes doubled braces in a reverse template for braces', async () => {
+  it('accept doubled braces in a reverse template as literal braces', async () => {
     const realm = await newRealm();
     await given(realm, {
       pattern: '\\{(?P<id>[0-9]+)\\}',
@@ -93,7 +93,7 @@ describe('linkifiers (companion facts 4.1)', () => {
     });
   });
 
-  it('refuse a pattern that another one has', async () => {
+  it('refuse the pattern of another linkifier', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     await given(realm, issue);
@@ -104,7 +104,7 @@ describe('linkifiers (companion facts 4.1)', () => {
     expect(await realm.call(update, admin, ticket, { path })).toMatchObject({ status: 200 });
   });
 
-  it('need every ID once for another order; none at all is fine where there are none', async () => {
+  it('are reordered only by a list with every ID once, which may be empty if there are none', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const ask = (ordered_linkifier_ids: unknown) => realm.call(reorder, admin, { ordered_linkifier_ids });
@@ -117,7 +117,7 @@ describe('linkifiers (companion facts 4.1)', () => {
     expect(await idsOf(realm)).toEqual(ids);
   });
 
-  it('are changed by administrators, and an unknown ID is refused', async () => {
+  it('can be changed only by administrators, and an unknown ID is refused', async () => {
     const realm = await newRealm();
     const filter_id = await given(realm, issue);
     for (const as of ['moderator', 'member', 'guest', 'bot'] as const) {
@@ -135,7 +135,7 @@ describe('linkifiers (companion facts 4.1)', () => {
     expect(await idsOf(realm)).toEqual([filter_id]);
   });
 
-  it('keep all that are added at the same time', async () => {
+  it('are all kept if they are added at the same time', async () => {
     const realm = await newRealm();
     const patterns = ['a', 'b', 'c', 'd'].map((letter) => ({ ...issue, pattern: `${letter}(?P<id>[0-9]+)` }));
     const replies = await Promise.all(

@@ -11,7 +11,7 @@ import { newRealm } from '../support/realm.ts';
 const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://x.example/{id}' };
 const linked = '<a href="https://x.example/7">#7</a>';
 
-it('makes links in messages, edits and previews; old messages stay (companion facts 4.1)', async () => {
+it('linkifiers make links in new messages, edits and previews, but not in old messages (companion facts 4.1)', async () => {
   const realm = await newRealm();
   const { admin, member } = realm.people;
   const [to, content] = [realm.channels.general, 'see #7'];
@@ -35,7 +35,7 @@ it('makes links in messages, edits and previews; old messages stay (companion fa
   expect(body.rendered).toBe('<p>see #7</p>');
 });
 
-it('lists the links in topics, before the addresses there (companion facts 4.1)', async () => {
+it('their links in topics are listed before the URLs there (companion facts 4.1)', async () => {
   const realm = await newRealm();
   const { admin, member } = realm.people;
   const client = await givenClient(realm, member, { event_types: ['message', 'update_message'] });
@@ -56,7 +56,7 @@ it('lists the links in topics, before the addresses there (companion facts 4.1)'
   expect(await client.poll()).toMatchObject([{ topic_links: [{ text: '#8', url: 'https://x.example/8' }] }]);
 });
 
-it('costs a warm container no round trip (DESIGN 7)', async () => {
+it('linkifiers cost a warm container no round trip (DESIGN 7)', async () => {
   const realm = await newRealm();
   const { admin, member } = realm.people;
   const container = realm.container();
