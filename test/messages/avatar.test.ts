@@ -9,7 +9,7 @@ describe('the avatar of a sender (client_gravatar)', () => {
     [undefined, true],
     [true, true],
     [false, false],
-  ])('%s: in fetches, alone and in events', async (wish, isLeftOut) => {
+  ])('%s gives the same form in fetches, single messages and events', async (wish, isLeftOut) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const query = wish === undefined ? {} : { client_gravatar: wish };

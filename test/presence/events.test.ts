@@ -24,7 +24,7 @@ const typesAfter = async (realm: TestRealm, cursor: number) =>
   );
 
 describe('presence events', () => {
-  it('tell everybody who comes online, in the format that each client knows', async () => {
+  it('announce a user who comes online, in the format of each client', async () => {
     const realm = await newRealm();
     const { member, guest, admin, bot } = realm.people;
     const legacy = { client_capabilities: {} };
@@ -46,7 +46,7 @@ describe('presence events', () => {
     expect(await slim.poll()).toEqual([inLegacy]);
   });
 
-  it('come at most once in five minutes for each person, and never of somebody who stays active or is idle', async () => {
+  it('come at most once in five minutes for each user, and never for a user who stays active or is idle', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const before = await lastNumber(realm);
@@ -66,7 +66,7 @@ describe('presence events', () => {
     expect(await typesAfter(realm, before)).toEqual(['presence', 'presence']);
   });
 
-  it('come once when two devices come online at once', async () => {
+  it('come once if two devices come online at the same time', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const before = await lastNumber(realm);
@@ -96,7 +96,7 @@ describe('presence events', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('tell at once that somebody hides or shows their presence', async () => {
+  it('announce at once that a user hides or shows their presence', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await here(realm, member);
@@ -114,7 +114,7 @@ describe('presence events', () => {
     expect(more).toEqual([]);
   });
 
-  it('are not for guests who may not see the person', async () => {
+  it('are not sent to guests who may not see the user', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest } = realm.people;
     const [known, stranger] = [await givenUser(realm), await givenUser(realm)];
@@ -127,7 +127,7 @@ describe('presence events', () => {
     ]);
   });
 
-  it('are not there of people who hide their presence, nor where presence is turned off', async () => {
+  it('are not sent for users who hide their presence, nor if presence is turned off', async () => {
     const [realm, silent] = [await newRealm(), await newRealm({ presence_disabled: true })];
     await givenSettings(realm, realm.people.member, { presence_enabled: false });
     for (const each of [realm, silent]) {
@@ -138,7 +138,7 @@ describe('presence events', () => {
     }
   });
 
-  it('are not there while more than 100 others are online, and the presence is stored all the same', async () => {
+  it('are not sent while more than 100 others are online, but the presence is stored', async () => {
     const realm = await newRealm();
     const { member, admin, owner, moderator } = realm.people;
     const at = now(realm);

@@ -19,7 +19,7 @@ describe('the cost of presence', () => {
     expect(await lastNumber(realm)).toBe(before + 1);
   });
 
-  it('a ping takes 1 write unit, 2 once in five minutes, none without news, and no log number', async () => {
+  it('a ping takes 1 write unit, 2 once in five minutes, none if nothing changed, and no log number', async () => {
     const realm = await newRealm();
     await here(realm, realm.people.member);
     realm.pass(minute);
@@ -41,7 +41,7 @@ describe('the cost of presence', () => {
     expect(await lastNumber(realm)).toBe(before);
   });
 
-  it('news cost as much for a thousand known users as for ten, if as many were active lately', async () => {
+  it('a ping costs as much with a thousand known users as with ten, if as many were recently active', async () => {
     const cost = async (size: number) => {
       const realm = await newRealm();
       const old = now(realm) - 30 * 86_400;
@@ -66,7 +66,7 @@ describe('the cost of presence', () => {
 });
 
 describe('GET /realm/presence', () => {
-  it('returns presences by email address, also to bots', async () => {
+  it('returns presences by email address, to bots too', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     await here(realm, member);

@@ -119,7 +119,7 @@ describe('POST /users/me/presence', () => {
     }
   });
 
-  it('returns with the next ping only what is new', async () => {
+  it('returns with the next ping only changes', async () => {
     const realm = await newRealm();
     const { member, admin, owner, guest } = realm.people;
     await here(realm, member);
@@ -250,7 +250,7 @@ describe('POST /users/me/presence', () => {
     expect(answer(await here(realm, realm.people.member, parameters))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('is for people', async () => {
+  it('refuses bots', async () => {
     const realm = await newRealm();
     expect(answer(await here(realm, realm.people.bot))).toEqual([400, 'BAD_REQUEST']);
     expect(answer(await realm.call(ping, realm.people.member))).toEqual([400, 'REQUEST_VARIABLE_MISSING']);
@@ -259,7 +259,7 @@ describe('POST /users/me/presence', () => {
   it.each([
     ['is lost', lost],
     ['meets another one', refusedWith(() => fault('TransactionConflictException'))],
-  ])('is no error for the client if its write %s', async (_, mishap) => {
+  ])('returns no error if its write %s', async (_, mishap) => {
     const realm = await newRealm();
     await here(realm, realm.people.member, { status: 'idle' });
     realm.pass(minute);
@@ -269,7 +269,7 @@ describe('POST /users/me/presence', () => {
     expect(ids(await all(realm, realm.people.admin))).toContain(realm.people.member.userId);
   });
 
-  it('an idle client does not overwrite the concurrent ping of an active one', async () => {
+  it('does not overwrite the concurrent ping of an active client by that of an idle one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await here(realm, member, { status: 'idle' });

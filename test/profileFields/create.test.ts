@@ -70,7 +70,7 @@ describe('POST /realm/profile_fields', () => {
     },
   );
 
-  it('wants a type (4.4: required) (4.4/field_type)', async () => {
+  it('requires a type (4.4/field_type)', async () => {
     const realm = await newRealm();
     expect(await realm.call(create, realm.people.admin, { name: 'One' })).toMatchObject({
       status: 400,
@@ -78,7 +78,7 @@ describe('POST /realm/profile_fields', () => {
     });
   });
 
-  it('names a field for its type where it is given no name (4.4: not required) (4.4/name)', async () => {
+  it('names a field without a name after its type (4.4: not required) (4.4/name)', async () => {
     const realm = await newRealm();
     for (const type of [types.shortText, types.shortText, types.dropdown]) await createField(realm, type);
     expect((await fields(realm)).map(({ name }) => name)).toEqual(['Short text', 'Short text 2', 'Dropdown']);
@@ -129,7 +129,7 @@ describe('POST /realm/profile_fields', () => {
     },
   );
 
-  it('is done once when the reply of the store is lost', async () => {
+  it('creates one field if the reply of the store is lost', async () => {
     const realm = await newRealm();
     const container = realm.container(mishaps({ transact: [unheard] }));
     const id = await createField(container, types.shortText, {
@@ -139,7 +139,7 @@ describe('POST /realm/profile_fields', () => {
     expect(await fields(realm)).toMatchObject([{ id, order: 0 }]);
   });
 
-  it('refuses fields that are too large together, and takes very large ones', async () => {
+  it('refuses fields that are too large together, and accepts very large ones', async () => {
     const realm = await newRealm();
     const many = (count: number) =>
       Object.fromEntries(
@@ -153,7 +153,7 @@ describe('POST /realm/profile_fields', () => {
   });
 });
 
-describe('a field that administrators want filled in', () => {
+describe('a required field', () => {
   it('may be empty all the same, and may be emptied (4.4/required-empty)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
@@ -220,7 +220,7 @@ describe('field_data of an external account', () => {
     expect(await tryToCreate(realm, types.externalAccount, given)).toMatchObject(refused);
   });
 
-  it('takes an account of its own with an address (wire facts 6) (4.4/field_data-account)', async () => {
+  it('accepts a custom account with a URL pattern (wire facts 6) (4.4/field_data-account)', async () => {
     const realm = await newRealm();
     const field_data = { subtype: 'custom', url_pattern: 'https://example.com/u/%(username)s?x=1' };
     await createField(realm, types.externalAccount, { name: 'Mine', field_data });
@@ -259,7 +259,7 @@ describe('field_data of an external account', () => {
 });
 
 describe('display_in_profile_summary', () => {
-  it('is for two fields of an organization (4.4, 8) and told only when true (wire facts 6) (4.4/display_in_profile_summary)', async () => {
+  it('can be set for two fields of an organization (4.4, 8) and is returned only when true (wire facts 6) (4.4/display_in_profile_summary)', async () => {
     const realm = await newRealm();
     const shown = { display_in_profile_summary: true };
     await createField(realm, types.shortText, { name: 'One', ...shown });
@@ -273,7 +273,7 @@ describe('display_in_profile_summary', () => {
     expect(three).not.toHaveProperty('display_in_profile_summary');
   });
 
-  it('is for two of six who ask at once, and the others are told so (4.4: "at most 2") (4.4/display_in_profile_summary)', async () => {
+  it('is set for two of six concurrent requests, and the others are refused (4.4: "at most 2") (4.4/display_in_profile_summary)', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const replies = await Promise.all(
@@ -294,7 +294,7 @@ describe('display_in_profile_summary', () => {
     expect((await toldOfFields(realm, before)).at(-1)).toEqual(listed);
   });
 
-  it('is not for lists of users, but for every other type (4.4: "the Users type is not supported") (4.4/summary-users, 4.4/summary-paragraph)', async () => {
+  it('cannot be set for lists of users, but for every other type (4.4: "the Users type is not supported") (4.4/summary-users, 4.4/summary-paragraph)', async () => {
     for (const type of Object.values(types)) {
       const realm = await newRealm();
       const given = { name: 'One', ...dataFor(type), display_in_profile_summary: true };
@@ -305,7 +305,7 @@ describe('display_in_profile_summary', () => {
 });
 
 describe('use_for_user_matching', () => {
-  it('is for short texts and external accounts only, and told only when true (4.4/use_for_user_matching, 4.4/matching-told)', async () => {
+  it('can be set only for short texts and external accounts, and is returned only when true (4.4/use_for_user_matching, 4.4/matching-told)', async () => {
     const realm = await newRealm();
     for (const type of Object.values(types)) {
       const given = { name: `Field ${type}`, ...dataFor(type) };

@@ -30,7 +30,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toEqual([]);
   });
 
-  it('takes with it what profiles say, also when a field like it comes back', async () => {
+  it('removes its values from profiles, even if a field like it is added later', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const field = { name: 'Phone' };
@@ -48,7 +48,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(Object.keys(stored?.values as object).map(Number)).toEqual([other, again]);
   });
 
-  it('makes room in the summary, and frees the name', async () => {
+  it('frees its place in the summary and its name', async () => {
     const realm = await newRealm();
     const shown = { display_in_profile_summary: true };
     const id = await createField(realm, types.shortText, { name: 'One', ...shown });
@@ -57,7 +57,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     await createField(realm, types.date, { name: 'One', ...shown });
   });
 
-  it('is for administrators (wire facts 1.3), and for fields that exist', async () => {
+  it('refuses users who are not administrators (wire facts 1.3), and unknown fields', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
@@ -70,7 +70,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toHaveLength(1);
   });
 
-  it('wins against a user who fills the field in just then', async () => {
+  it('succeeds beside a user who fills in the field at the same time', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.shortText);
@@ -83,7 +83,7 @@ describe('DELETE /realm/profile_fields/{field_id}', () => {
     expect(await profileOf(realm, member)).toEqual({});
   });
 
-  it('is done by one of several concurrent requests', async () => {
+  it('succeeds for one of several concurrent requests', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     const replies = await Promise.all([1, 2, 3].map(() => deleteField(realm.container(), id)));

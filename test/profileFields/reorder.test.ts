@@ -30,14 +30,14 @@ describe('PATCH /realm/profile_fields', () => {
     expect((await fields(realm)).map(({ id }) => id)).toEqual([c, a, b, d]);
   });
 
-  it('says nothing when the order stays', async () => {
+  it('sends no event if the order stays the same', async () => {
     const { realm, a, b, c } = await threeFields();
     const before = await lastNumber(realm);
     expect((await sort(realm, [a, b, c])).status).toBe(200);
     expect(await toldOfFields(realm, before)).toEqual([]);
   });
 
-  it('wants the id of each field once', async () => {
+  it('requires the id of each field once', async () => {
     const { realm, a, b, c } = await threeFields();
     for (const order of [[], [a, c], [a, a, b, c], [a, b, c, 999_999], [a, b, 0], [a, a, b]]) {
       expect(await sort(realm, order)).toMatchObject(refused);
@@ -47,7 +47,7 @@ describe('PATCH /realm/profile_fields', () => {
     expect((await fields(realm)).map(({ id }) => id)).toEqual([a, b, c]);
   });
 
-  it('is for administrators (wire facts 1.3)', async () => {
+  it('refuses users who are not administrators (wire facts 1.3)', async () => {
     const { realm, a, b, c } = await threeFields();
     for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
       expect(await sort(realm, [a, b, c], realm.people[who])).toMatchObject({
@@ -72,7 +72,7 @@ describe('PATCH /realm/profile_fields', () => {
 });
 
 describe('GET /realm/profile_fields', () => {
-  it('is for everybody, and empty at first', async () => {
+  it('is allowed to every user, and returns an empty list at first', async () => {
     const realm = await newRealm();
     for (const person of Object.values(realm.people)) {
       const { body } = await realm.call(list, person);

@@ -67,7 +67,7 @@ const asked = {
 };
 
 describe('the state of profiles', () => {
-  it('returns the fields, their types, and what profiles say (2.6, wire facts 6)', async () => {
+  it('has the fields, their types, and the values of profiles (2.6, wire facts 6)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const id = await createField(realm, types.shortText, { display_in_profile_summary: true });
@@ -86,7 +86,7 @@ describe('the state of profiles', () => {
     expect(bot).not.toHaveProperty('profile_data');
   });
 
-  it('is what clients know who have followed the events of every change', async () => {
+  it('equals the state of clients that followed the events of every change', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const client = await givenClient(realm, guest, asked);
@@ -120,7 +120,7 @@ describe('the state of profiles', () => {
     await settle();
   });
 
-  it('keeps to itself what people say of whom a guest may not know (wire facts 3.8)', async () => {
+  it('hides from a guest values that name users whom they may not see (wire facts 3.8)', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const guest = await givenUser(realm, { role: 600 });
     const stranger = await givenUser(realm);

@@ -43,7 +43,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     expect(field).toMatchObject({ name: 'Mobile', required: true });
   });
 
-  it('leaves alone what is not given, and says nothing when nothing becomes different', async () => {
+  it('leaves other parameters alone, and sends no event if nothing changes', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.dropdown, { name: 'Fruit', hint: 'x', required: true });
     const before = await lastNumber(realm);
@@ -75,7 +75,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toEqual(listed);
   });
 
-  it('is for administrators (wire facts 1.3), and for fields that exist', async () => {
+  it('refuses users who are not administrators (wire facts 1.3), and unknown fields', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
@@ -88,7 +88,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     for (const other of [999_999, 0]) expect(await edit(realm, other, { name: 'x' })).toMatchObject(refused);
   });
 
-  it('keeps to two fields in the summary, also under concurrent requests (4.4, 8)', async () => {
+  it('allows two fields in the summary, also under concurrent requests (4.4, 8)', async () => {
     const realm = await newRealm();
     const shown = { display_in_profile_summary: true };
     const first = await createField(realm, types.shortText, shown);
@@ -109,7 +109,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     await createField(realm, types.shortText, { name: 'Newer', ...shown });
   });
 
-  it('lets an account that everybody knows only be used otherwise (wire facts 6)', async () => {
+  it('refuses another name and hint for a known account (wire facts 6)', async () => {
     const realm = await newRealm();
     const field_data = { subtype: 'github' };
     const id = await createField(realm, types.externalAccount, { field_data });
@@ -126,7 +126,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toMatchObject([{ name, hint, required: true }]);
   });
 
-  it('fixes the name of an account that becomes one that everybody knows (wire facts 6)', async () => {
+  it('fixes the name of a field that becomes a known account (wire facts 6)', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.externalAccount, { name: 'Mine' });
     expect((await edit(realm, id, { field_data: { subtype: 'github' } })).status).toBe(200);
@@ -165,7 +165,7 @@ describe('PATCH /realm/profile_fields/{field_id}', () => {
     expect(await fields(realm)).toEqual(events.at(-1));
   });
 
-  it('meets the deletion of the field just before it', async () => {
+  it('is refused if the field was deleted just before', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.shortText);
     const meanwhile: Mishap = async (go) => {
@@ -182,7 +182,7 @@ describe('choices that are changed (4.4: "keys identify the choices")', () => {
   const apple = { text: 'Apple', order: '1' };
   const pear = { text: 'Pear', order: '2' };
 
-  it('stay chosen when they are called or sorted otherwise', async () => {
+  it('stay chosen if they are renamed or reordered', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.dropdown, { field_data: { a: apple, b: pear } });
@@ -192,7 +192,7 @@ describe('choices that are changed (4.4: "keys identify the choices")', () => {
     expect(await profileOf(realm, member)).toEqual({ [id]: { value: 'b' } });
   });
 
-  it('are not chosen any more when they are gone, not even when their key comes back', async () => {
+  it('are no longer chosen once removed, even if their key comes back', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const id = await createField(realm, types.dropdown, { field_data: { a: apple, b: pear } });
@@ -212,7 +212,7 @@ describe('choices that are changed (4.4: "keys identify the choices")', () => {
     expect(await lastNumber(realm)).toBeGreaterThan(before);
   });
 
-  it('cannot be chosen by a user who saw them just before they went', async () => {
+  it('cannot be chosen if they were removed just before', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.dropdown, { field_data: { a: apple, b: pear } });
@@ -224,7 +224,7 @@ describe('choices that are changed (4.4: "keys identify the choices")', () => {
     expect(await fill(late, member, [{ id, value: 'b' }])).toMatchObject(refused);
   });
 
-  it('cost the same for however many profiles (DESIGN 4)', async () => {
+  it('cost the same for any number of profiles (DESIGN 4)', async () => {
     const realm = await newRealm();
     const id = await createField(realm, types.dropdown, { field_data: { a: apple, b: pear } });
     const container = realm.container();

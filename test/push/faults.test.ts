@@ -75,7 +75,7 @@ describe('the relay', () => {
   test.each<[string, Answer, string]>([
     ['is broken', json(500, {}), 'relayError'],
     ['is busy', json(429, {}), 'relayError'],
-  ])('%s: the notification is sent once, later', async (_, answer, trouble) => {
+  ])('%s, and the notification is sent once, later', async (_, answer, trouble) => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(answer);
     await nudged(realm);
@@ -89,7 +89,7 @@ describe('the relay', () => {
     expect([shown(), await jobs()]).toEqual([['one'], []]);
   });
 
-  test('is unreachable: the notification is sent later', async () => {
+  test('is unreachable, and the notification is sent later', async () => {
     const gone = await startRelay();
     gone.stop();
     const down = elsewhere(realm, undefined, {
@@ -108,7 +108,7 @@ describe('the relay', () => {
     ['does not know us', json(401, {}), 'misconfigured'],
     ['does not let us in', json(403, {}), 'misconfigured'],
     ['answers with HTML', (response) => void response.writeHead(200).end('<html>'), 'misconfigured'],
-  ])('%s: the notification is not repeated, and the failure is logged', async (_, answer, trouble) => {
+  ])('%s, and the notification is not repeated, but the failure is logged', async (_, answer, trouble) => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(answer);
     await nudged(realm);
@@ -122,7 +122,7 @@ describe('the relay', () => {
     ]);
   });
 
-  test('hangs: notifications of other messages are sent meanwhile', async () => {
+  test('hangs, and notifications of other messages are sent meanwhile', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     relay.behave(() => {});
     const hanging = nudged(realm);
@@ -136,7 +136,7 @@ describe('the relay', () => {
     expect(told()).toEqual([['ERROR', 'message', 'noReply', 'no more']]);
   });
 
-  test('loses a reply to a removal: the removal is repeated', async () => {
+  test('loses a reply to a removal, which is repeated', async () => {
     const id = await sendTo(realm, admin, [member.userId], 'one');
     await nudged(realm);
     await realm.call(updateFlags, member, { messages: [id], op: 'add', flag: 'read' });
@@ -154,7 +154,7 @@ describe('the relay', () => {
     ).toEqual([[id]]);
   });
 
-  test('reports a dead token: the token is dropped, and other devices still get notifications', async () => {
+  test('reports a dead token, which is dropped, and other devices still get notifications', async () => {
     const other = await activePhone(realm, member, 'apns');
     relay.behave(taken({ delete_token_ids: [phone.tokenId] }));
     await sendTo(realm, admin, [member.userId], 'one');
@@ -255,7 +255,7 @@ describe('a run that dies', () => {
     expect([shown(), await jobs()]).toEqual([['one'], []]);
   });
 
-  test('after its request: the notification is not repeated, and the failure is logged', async () => {
+  test('after its request does not repeat the notification, and the failure is logged', async () => {
     await sendTo(realm, admin, [member.userId], 'one');
     // Transactions: the cursor, the mark, the end of the job.
     await nudged(elsewhere(realm, dyingAt('transact', 2)));
@@ -268,7 +268,7 @@ describe('a run that dies', () => {
     ]);
   });
 
-  test('after the relay accepted a token: the token is registered again', async () => {
+  test('after the relay accepted a token lets the next run register the token again', async () => {
     const other = await newPhone(realm, member);
     await registered(realm, member, form(other));
     await nudged(elsewhere(realm, dyingAt('transact', 0)));

@@ -38,19 +38,19 @@ describe('tokens of older clients (companion facts 3.11)', () => {
     ['no app', addApns, { token: TOKEN }, 'REQUEST_VARIABLE_MISSING'],
     ['another form of app', addApns, { ...apple, appid: 'a/b' }, 'BAD_REQUEST'],
     ['an unknown token', removeFcm, { token: TOKEN }, 'BAD_REQUEST'],
-  ] as const)('%s is refused', async (_, handler, given, code) => {
+  ] as const)('are refused: %s', async (_, handler, given, code) => {
     const realm = await newRealm();
     const { status, body } = await realm.call(handler, realm.people.member, given);
     expect([status, body.code]).toEqual([400, code]);
     expect(await stored(realm)).toEqual([]);
   });
 
-  it('are for people', async () => {
+  it('are refused for bots', async () => {
     const realm = await newRealm();
     expect((await realm.call(addFcm, realm.people.bot, { token: TOKEN })).body.code).toBe('BAD_REQUEST');
   });
 
-  it('are both kept when two come at once', async () => {
+  it('are both kept if two are added at the same time', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const slow = realm.container(meanwhile(() => realm.call(addFcm, member, { token: 'one' })));
@@ -58,7 +58,7 @@ describe('tokens of older clients (companion facts 3.11)', () => {
     expect(await stored(realm)).toHaveLength(2);
   });
 
-  it('are at most 100: the oldest makes room (docs/LIMITS.md)', () => {
+  it('are at most 100, and the oldest makes room (docs/LIMITS.md)', () => {
     const tokens = Array.from({ length: MAX_LEGACY_TOKENS }, (_, i) => `fcm:${i}`);
     const [write] = doAddLegacyToken('x', 7, { tokens, version: 1 }, 'fcm:new');
     expect(write).toMatchObject({ item: { tokens: [...tokens.slice(1), 'fcm:new'] } });

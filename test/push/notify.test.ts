@@ -299,7 +299,7 @@ describe('when a user has read a message with a notification', () => {
   });
 });
 
-describe('what it costs', () => {
+describe('the cost of notifications', () => {
   test('without devices, a send costs no queue message, round trip or write unit for notifications', async () => {
     const [bare, full] = [await newRealm(), realm];
     const costs = [];

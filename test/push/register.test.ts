@@ -96,7 +96,7 @@ describe('POST /remove_client_device', () => {
     expect(await devicesOf(realm, member)).toEqual({});
   });
 
-  test('after the last device of the organization, sends do not wake the worker', async () => {
+  test('stops sends from waking the worker after the last device of the organization', async () => {
     const [one, two] = [await activePhone(realm, member), await activePhone(realm, realm.people.admin)];
     await realm.call(removeDevice, member, { device_id: one.deviceId });
     await worked(realm);
@@ -107,7 +107,7 @@ describe('POST /remove_client_device', () => {
     expect(await realm.outside.table.get('pushFollower', { realm: realm.realm })).toBeUndefined();
   });
 
-  test('a device that becomes active during the removal of another gets its notifications', async () => {
+  test('lets a device that becomes active during the removal of another get its notifications', async () => {
     const [one, two] = [await activePhone(realm, member), await newPhone(realm, member)];
     await realm.call(removeDevice, member, { device_id: one.deviceId });
     await realm.work.receive();
@@ -128,7 +128,7 @@ describe('POST /remove_client_device', () => {
     ]);
   });
 
-  test('of two concurrent requests one removes the device', async () => {
+  test('removes the device for one of two concurrent requests', async () => {
     const { deviceId } = await newPhone(realm, member);
     const replies = await Promise.all(
       [elsewhere(realm), elsewhere(realm)].map((at) =>
@@ -140,7 +140,7 @@ describe('POST /remove_client_device', () => {
 });
 
 describe('POST /mobile_push/register (wire facts 12.1)', () => {
-  test('both: "registers"; the result of the relay arrives as an event', async () => {
+  test('"registers" with both parameters, and the result of the relay arrives as an event', async () => {
     const phone = await newPhone(realm, member);
     const client = await givenClient(realm, member);
     expect((await registered(realm, member, form(phone))).status).toBe(200);
@@ -194,7 +194,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  test('both: "identical repeat is a success without work"', async () => {
+  test('treats the same parameters again as "a success without work"', async () => {
     const phone = await activePhone(realm, member);
     const client = await givenClient(realm, member);
     expect((await registered(realm, member, form(phone))).status).toBe(200);
@@ -209,7 +209,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect([await client.poll(), relay.asked.length]).toEqual([[], 1]);
   });
 
-  test('key pair only: "rotates key at once; error if nothing registered"', async () => {
+  test('with only a key pair "rotates key at once; error if nothing registered"', async () => {
     const [phone, other] = [await newPhone(realm, member), await newPhone(realm, member)];
     const parameters = { device_id: phone.deviceId, ...keyForm(other) };
     expect(outcome(await registered(realm, member, parameters))).toEqual(BAD);
@@ -227,7 +227,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     ]);
   });
 
-  test('token set only: "rotates token; error if nothing registered"; until then the old one stays', async () => {
+  test('with only a token set "rotates token; error if nothing registered", and keeps the old one until then', async () => {
     const [phone, other] = [await newPhone(realm, member), await newPhone(realm, member)];
     const parameters = { device_id: phone.deviceId, ...tokenForm(other) };
     expect(outcome(await registered(realm, member, parameters))).toEqual(BAD);
@@ -248,7 +248,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     });
   });
 
-  test('"earlier registration still pending: 400"', async () => {
+  test('refuses a second request: "earlier registration still pending: 400"', async () => {
     const phone = await newPhone(realm, member);
     await registered(realm, member, form(phone));
     expect(outcome(await registered(realm, member, form(phone)))).toEqual(BAD);
@@ -257,7 +257,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     ).toEqual(BAD);
   });
 
-  test('"must belong to caller"', async () => {
+  test('requires a device that "must belong to caller"', async () => {
     const phone = await newPhone(realm, member);
     expect(outcome(await registered(realm, realm.people.admin, form(phone)))).toEqual(BAD);
     for (const deviceId of [0, -1, 99_999_999, 1e15]) {
@@ -332,7 +332,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect(own.body.msg).not.toContain(keyForm(phone).push_key);
   });
 
-  test('of two concurrent registrations the second is refused as in progress', async () => {
+  test('refuses the second of two concurrent registrations as in progress', async () => {
     const phone = await newPhone(realm, member);
     const replies = await Promise.all(
       [elsewhere(realm), elsewhere(realm)].map((at) => registered(at, member, form(phone))),
@@ -342,7 +342,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     expect(relay.asked).toHaveLength(1);
   });
 
-  test('the first two concurrent registrations of an organization both get usable keys', async () => {
+  test('returns usable keys to the first two concurrent registrations of an organization', async () => {
     const phones = [await newPhone(realm, member), await newPhone(realm, realm.people.admin)];
     const replies = await Promise.all(
       phones.map((phone) => registered(elsewhere(realm), phone.owner, form(phone))),
@@ -361,7 +361,7 @@ describe('the registration at the relay', () => {
     ['of a wrong key', 'INVALID_BOUNCER_PUBLIC_KEY'],
     ['of what cannot be read', 'INVALID_ENCRYPTED_PUSH_REGISTRATION'],
     ['of what is too old', 'REQUEST_EXPIRED'],
-  ])('an event names the refusal %s, and the owner can try again', async (_, code) => {
+  ])('sends an event that names the refusal %s, and the owner can try again', async (_, code) => {
     const phone = await newPhone(realm, member);
     await registered(realm, member, form(phone));
     const client = await givenClient(realm, member);

@@ -241,7 +241,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
   test.each([
     ['no relay', { PUSH_RELAY_URL: undefined }],
     ['a relay that does not know our name', { PUSH_RELAY_ORG_ID: undefined }],
-  ])('refuses where the operator has set up %s by now', async (_, without) => {
+  ])('is refused if the operator has set up %s by now', async (_, without) => {
     await activePhone(realm, member);
     const environment = { ...realm.outside.environment, ...without };
     const bare = elsewhere(realm, undefined, { environment });
@@ -301,7 +301,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
 });
 
 describe('POST /mobile_push/test_notification (wire facts 12.5)', () => {
-  test('"no device and no token: silent success"; an unknown token is refused', async () => {
+  test('is a "silent success" without device and token, but refuses an unknown token', async () => {
     expect((await realm.call(sendLegacyTest, member)).status).toBe(200);
     expect(outcome(await realm.call(sendLegacyTest, member, { token: 'c0ffee' }))).toEqual([
       400,

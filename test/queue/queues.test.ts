@@ -4,7 +4,7 @@ import { variable } from '../../shared/environment.ts';
 import { workOf } from '../support/work-queue.ts';
 
 describe('a work queue', () => {
-  test('hands each message over once it is due', async () => {
+  test('delivers each message once it is due', async () => {
     const work = await workOf({ host: 'queues.test' }, 'sample');
     const queues = sqsQueues({
       AWS_REGION: 'us-east-1',

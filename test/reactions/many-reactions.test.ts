@@ -30,8 +30,8 @@ async function popular(count = 40): Promise<{ readonly realm: TestRealm; readonl
   return { realm, id };
 }
 
-describe('reactions for which the summary has no room', () => {
-  it('are shown behind the first ones, in each fetch', async () => {
+describe('reactions that do not fit into the summary', () => {
+  it('are shown after the first ones, in each fetch', async () => {
     const { realm, id } = await popular();
     const { member, admin } = realm.people;
     await react(realm, member, id, { emoji_name: 'tada' });
@@ -62,7 +62,7 @@ describe('reactions for which the summary has no room', () => {
     );
   });
 
-  it('are made once, taken back once, and made again', async () => {
+  it('can be added once, removed once, and added again', async () => {
     const { realm, id } = await popular();
     const { member, admin } = realm.people;
     for (let round = 0; round < 2; round++) {
@@ -79,7 +79,7 @@ describe('reactions for which the summary has no room', () => {
     }
   });
 
-  it('one of the first that goes leaves no room by which somebody could react twice', async () => {
+  it('cannot be repeated when one of the first is removed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sendTo(realm, admin, realm.channels.general, 'hello');
@@ -94,7 +94,7 @@ describe('reactions for which the summary has no room', () => {
     expect(shown.slice(-2)).toEqual([admin.userId, member.userId]);
   });
 
-  it('join those with the same picture under its name, even if its emoji was deactivated since', async () => {
+  it('join those with the same emoji under its name, even if it was deactivated since', async () => {
     const { realm, id } = await popular();
     const { member, admin } = realm.people;
     const party = { emoji_name: 'party', emoji_code: '1', reaction_type: 'realm_emoji' };
@@ -111,7 +111,7 @@ describe('reactions for which the summary has no room', () => {
     ]);
   });
 
-  it('are at most 2,000, and one that goes makes room for another', async () => {
+  it('are limited to 2,000, and a removed one makes room for another', async () => {
     const { realm, id } = await popular(1_999);
     const { member, admin } = realm.people;
     expect(await react(realm, member, id)).toMatchObject(success);
@@ -126,7 +126,7 @@ describe('reactions for which the summary has no room', () => {
     expect(await reactionsTo(realm, member, id)).toHaveLength(2_000);
   });
 
-  it('go with their message', async () => {
+  it('are deleted with their message', async () => {
     const { realm, id } = await popular(250);
     const { admin } = realm.people;
     expect(await realm.call(deleteMessage, admin, {}, { path: { message_id: id } })).toMatchObject(success);
@@ -140,7 +140,7 @@ describe('reactions for which the summary has no room', () => {
     ['a code that is too long for a key', { emoji_code: 'x'.repeat(3_000), reaction_type: 'unicode_emoji' }],
     ['a code with the sign that separates keys', { emoji_code: '1f44d/500000' }],
     ['an empty code', { emoji_code: '' }],
-  ])('%s names none', async (_, emoji) => {
+  ])('are not added or removed by %s', async (_, emoji) => {
     const { realm, id } = await popular();
     const { member } = realm.people;
     expect(await unreact(realm, member, id, emoji)).toMatchObject(refusedWith('REACTION_DOES_NOT_EXIST'));

@@ -21,7 +21,7 @@ const success = { status: 200 };
 const invalid = { status: 400, body: { code: 'BAD_REQUEST', msg: 'Invalid message(s).' } };
 
 describe('POST and DELETE /messages/{message_id}/reactions', () => {
-  it('a reaction is told, shown, and taken back', async () => {
+  it('a reaction sends an event, is shown, and can be removed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['reaction'] });
@@ -38,7 +38,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
     ]);
   });
 
-  it('the message event of a message shows none, since each has an event of its own', async () => {
+  it('the event of a message has no reactions, since each has an event of its own', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['reaction', 'message'] });
@@ -47,7 +47,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
     expect(await client.poll()).toMatchObject([{ message: { reactions: [] } }, { type: 'reaction' }]);
   });
 
-  it('twice is refused, by whatever name, and so is taking back what is not there', async () => {
+  it('reacting twice is refused, by any name, and so is removing a missing reaction', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sendTo(realm, admin, realm.channels.general, 'hello');
@@ -65,7 +65,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
     expect(await reactionsTo(realm, member, id)).toMatchObject([{ user_id: admin.userId }]);
   });
 
-  it('reactions come in the order in which they were made', async () => {
+  it('reactions are returned in the order in which they were added', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const id = await sendTo(realm, admin, realm.channels.general, 'hello');
@@ -94,7 +94,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
       { emoji_code: '1', reaction_type: 'realm_emoji' },
     ],
     ["Zulip's own", { emoji_name: 'zulip' }, { emoji_code: 'zulip', reaction_type: 'zulip_extra_emoji' }],
-  ])('an emoji: %s', async (_, given, stored) => {
+  ])('accepts %s', async (_, given, stored) => {
     const realm = await newRealm();
     await givenEmoji(realm, 'party');
     const { member } = realm.people;
@@ -118,7 +118,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
       "a wrong code of Zulip's own",
       { emoji_name: 'zulip', emoji_code: 'x', reaction_type: 'zulip_extra_emoji' },
     ],
-  ])('no emoji: %s is refused and changes nothing', async (_, given) => {
+  ])('refuses %s and changes nothing', async (_, given) => {
     const realm = await newRealm();
     await givenEmoji(realm, 'party');
     const { member } = realm.people;
@@ -146,7 +146,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
 });
 
 describe('who made a reaction', () => {
-  it('is not told to guests who may not know of them', async () => {
+  it('is hidden from guests who may not see them', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { member, admin, guest } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin, guest]);
@@ -165,7 +165,7 @@ describe('who made a reaction', () => {
 });
 
 describe('who may react', () => {
-  it('hidden and missing messages are one refusal', async () => {
+  it('hidden and missing messages are refused in the same words', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const secret = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -180,7 +180,7 @@ describe('who may react', () => {
     expect(await react(realm, owner, closed)).toMatchObject(invalid);
   });
 
-  it('protected history begins with the subscription', async () => {
+  it('a subscriber may react to protected history only from the subscription on', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true, historyPublicToSubscribers: false }, [
@@ -193,7 +193,7 @@ describe('who may react', () => {
     expect(await react(realm, member, after)).toMatchObject(success);
   });
 
-  it('nobody in an archived channel', async () => {
+  it('nobody may react in an archived channel', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -206,8 +206,8 @@ describe('who may react', () => {
   });
 });
 
-describe('reacting is taking part', () => {
-  it('in the topic, once', async () => {
+describe('reacting counts as participation', () => {
+  it('in the topic, once for each user', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -221,7 +221,7 @@ describe('reacting is taking part', () => {
     expect((await client.poll())[0].flags).toContain('topic_wildcard_mentioned');
   });
 
-  it('wire facts 3.10: it follows or unmutes where the person wants that of participation only', async () => {
+  it("wire facts 3.10: and follows or unmutes the topic only if the user's settings say so for participation", async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -248,8 +248,8 @@ describe('reacting is taking part', () => {
   });
 });
 
-describe('two at once', () => {
-  it('never lose one another', async () => {
+describe('two concurrent reactions', () => {
+  it('of different users are both kept', async () => {
     const realm = await newRealm();
     const people: Person[] = [];
     for (let i = 0; i < 8; i++) people.push(await givenUser(realm));
@@ -261,7 +261,7 @@ describe('two at once', () => {
     expect(await storedTopic(realm, channelId, 'hi')).toMatchObject({ participants: 9 });
   });
 
-  it('one that is slow is told after what happened since it began', async () => {
+  it('are stored in the order of their events, even if one is slow', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -283,7 +283,7 @@ describe('two at once', () => {
     expect(await reactionsTo(realm, member, id)).toHaveLength(1);
   });
 
-  it('one person twice: one of the two is refused; and what the log tells is what is stored', async () => {
+  it('of one user are accepted once, and the log agrees with the store', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');

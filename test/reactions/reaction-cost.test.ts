@@ -31,7 +31,7 @@ function spied(realm: TestRealm): { readonly container: TestRealm; readonly part
   return { container, partitions };
 }
 
-describe('what a reaction costs', () => {
+describe('the cost of a reaction', () => {
   it.each([
     ['a short message', 'hello'],
     ['the longest message', 'x'.repeat(10_000)],
@@ -67,7 +67,7 @@ describe('what a reaction costs', () => {
     expect(await storedMessage(realm, id)).toEqual(before);
   });
 
-  it('no item that holds reactions is larger than one write unit', async () => {
+  it('stays within one write unit for each item', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -79,8 +79,8 @@ describe('what a reaction costs', () => {
   });
 });
 
-describe('what it takes to read reactions', () => {
-  it('a hundred messages with a few reactions each are read in the round trips of any fetch', async () => {
+describe('reading reactions', () => {
+  it('takes the round trips of any fetch for a hundred messages with a few reactions each', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.everyone.id });
     const { member } = realm.people;
     const ids = await givenMessages(realm, member, realm.channels.general, () => 'tea', 100);
@@ -93,7 +93,7 @@ describe('what it takes to read reactions', () => {
     expect(calls).toBeLessThanOrEqual(10);
   });
 
-  it('a message with 2,000 reactions takes one round trip more in a container that does not know it', async () => {
+  it('takes one more round trip for a message with 2,000 reactions in a container that does not know it', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.everyone.id });
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');

@@ -26,7 +26,7 @@ describe.each([
   ['the first one', 0],
   ['one of a few', 3],
   ['one of many', 40],
-])('a reaction, %s, at the moment at which', (_, have) => {
+])('a reaction, %s, while', (_, have) => {
   it('its message is deleted is refused, and nothing is left of it', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
@@ -43,7 +43,7 @@ describe.each([
     expect(await storedTopic(realm, realm.channels.general, 'hi')).toBeUndefined();
   });
 
-  it('its message moves to another channel is told there', async () => {
+  it('its message moves to another channel is announced there', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin, member]);
@@ -59,8 +59,8 @@ describe.each([
   });
 });
 
-describe('a message that an earlier release moved after this one did', () => {
-  it('takes reactions where it is', async () => {
+describe('a message that functions of an earlier release moved again', () => {
+  it('gets reactions in its present channel', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sendTo(realm, admin, realm.channels.general, 'hello');
@@ -75,8 +75,8 @@ describe('a message that an earlier release moved after this one did', () => {
   });
 });
 
-describe('the last message of a topic that is deleted while somebody reacts to it', () => {
-  it.each([0, 3])('leaves nobody who takes part in the topic, with %d reactions before', async (have) => {
+describe('the last message of a topic that is deleted while a user reacts to it', () => {
+  it.each([0, 3])('leaves no participants of the topic, with %d earlier reactions', async (have) => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { general } = realm.channels;
@@ -90,8 +90,8 @@ describe('the last message of a topic that is deleted while somebody reacts to i
   });
 });
 
-describe('a message that is deleted while it comes to have many reactions', () => {
-  it('leaves none of them', async () => {
+describe('a message that is deleted while it gets many reactions', () => {
+  it('leaves no reactions behind', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const id = await sendTo(realm, admin, realm.channels.general, 'hello');
@@ -103,8 +103,8 @@ describe('a message that is deleted while it comes to have many reactions', () =
   });
 });
 
-describe('one person twice', () => {
-  it('has one reaction, also where the summary is full since the first one was decided', async () => {
+describe('two concurrent requests of one user', () => {
+  it('add one reaction, even if the summary becomes full in between', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -121,7 +121,7 @@ describe('one person twice', () => {
     expect(await reactionsTo(realm, member, id)).toHaveLength(41);
   });
 
-  it('has none, where it was taken back twice', async () => {
+  it('remove a reaction once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -134,7 +134,7 @@ describe('one person twice', () => {
     }
   });
 
-  it('is told in the order in which it is stored, where the summary is full', async () => {
+  it('send events in the order of the changes, even if the summary is full', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');

@@ -25,7 +25,7 @@ async function givenOld(realm: TestRealm, people: readonly Person[]): Promise<nu
   return id;
 }
 
-describe('reactions that an earlier release stored in their message', () => {
+describe('reactions that an earlier release stored in the message', () => {
   it('are shown before later ones, in each fetch and in exports', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
@@ -43,7 +43,7 @@ describe('reactions that an earlier release stored in their message', () => {
     expect(records.messages?.find((message) => message.id === id)?.reactions).toEqual(shown);
   });
 
-  it('cannot be made again, are joined by their name, and can be taken back', async () => {
+  it('cannot be repeated, are joined by their name, and can be removed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await givenOld(realm, [member]);
@@ -60,7 +60,7 @@ describe('reactions that an earlier release stored in their message', () => {
     expect(ops).toEqual(['add', 'remove', 'add']);
   });
 
-  it('one that functions of both releases stored is shown once, and goes at once', async () => {
+  it('are shown once if functions of both releases stored them, and are removed at once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
@@ -72,7 +72,7 @@ describe('reactions that an earlier release stored in their message', () => {
     expect(await storedSummary(realm, id)).toMatchObject({ count: 0, bytes: 0 });
   });
 
-  it('bring those who made them along to another topic', async () => {
+  it('make their users participants of another topic after a move', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const id = await givenOld(realm, [member, admin]);

@@ -15,7 +15,7 @@ const off = (realm: TestRealm, as: Person, parameters: Readonly<Record<string, u
 const CLOSED = { status: 401, body: { code: 'REALM_DEACTIVATED' } };
 
 describe('POST /realm/deactivate (companion facts 4.8)', () => {
-  it('refuses every caller from then on, those whose polls wait too, until the operator puts it back', async () => {
+  it('makes every later request fail, waiting polls too, until the operator reactivates the organization', async () => {
     const realm = await newRealm();
     const { owner, member, bot } = realm.people;
     const client = await givenClient(realm, member, { event_types: ['message'] });
@@ -36,7 +36,7 @@ describe('POST /realm/deactivate (companion facts 4.8)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('is for owners, and deletes nothing by itself', async () => {
+  it('is allowed only to owners, and deletes nothing by itself', async () => {
     const realm = await newRealm();
     const { admin, owner, member } = realm.people;
     const before = await lastNumber(realm);

@@ -19,7 +19,7 @@ const stateOf = async (realm: TestRealm, as: Person) => {
 };
 
 describe('PATCH /realm/user_settings_defaults (companion facts 4.3)', () => {
-  it('changes what new accounts get, and nothing of others; everyone hears of each change once', async () => {
+  it('changes the defaults of new accounts, not of existing ones, with one event for each change', async () => {
     const realm = await newRealm();
     const { admin, guest, member } = realm.people;
     const client = await givenClient(realm, guest);
@@ -61,7 +61,7 @@ describe('PATCH /realm/user_settings_defaults (companion facts 4.3)', () => {
     expect([user_settings.color_scheme, realm_user_settings_defaults.color_scheme]).toEqual([1, 1]);
   });
 
-  it('hides new people from the start, if the organization says so', async () => {
+  it('can hide the presence of new users from the start', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     await realm.call(update, admin, { presence_enabled: false });
@@ -85,7 +85,7 @@ describe('PATCH /realm/user_settings_defaults (companion facts 4.3)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('keeps both of two changes at once, and tells a change once whose reply was lost', async () => {
+  it('keeps both of two concurrent changes, and sends one event for a change whose reply was lost', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const slow = realm.container(meanwhile(() => realm.call(update, owner, { color_scheme: 3 })));

@@ -21,7 +21,7 @@ const add = ({ outside, realm }: TestRealm, more: object = {}) =>
 const renew = ({ outside, realm }: TestRealm, email: string) => renewKeyAsOperator(outside, realm, email);
 
 describe('an account that the operator makes', () => {
-  it('is told to everybody, subscribed, and its key works at once', async () => {
+  it('is announced to everybody, subscribed, and its key works at once', async () => {
     const realm = await newRealm();
     const { call, channels } = realm;
     const before = await lastNumber(realm);
@@ -43,14 +43,14 @@ describe('an account that the operator makes', () => {
     );
   });
 
-  it('may be an owner, who counts', async () => {
+  it('may be an owner, and counts as one', async () => {
     const realm = await newRealm();
     const made = await add(realm, { role: roles.owner });
     const { status } = await realm.call(deactivate, made, {}, { path: { user: realm.people.owner.userId } });
     expect(status).toBe(200);
   });
 
-  it('is refused for an address that is taken, or none, or outside of the domains; no event is sent', async () => {
+  it('is refused without an event if the address is taken, invalid, or outside of the domains', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     await call(addDomain, people.owner, { domain: 'corp.test', allow_subdomains: false });
@@ -66,7 +66,7 @@ describe('an account that the operator makes', () => {
     expect((await told(realm, before)).map(({ payload }) => payload.type)).toEqual(['realm']);
   });
 
-  it('is made once by two at once, and the other is told', async () => {
+  it('is created once by two concurrent commands, and the second is refused', async () => {
     const realm = await newRealm();
     const settled = await Promise.allSettled([add(realm.container()), add(realm.container())]);
     const made = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -81,7 +81,7 @@ describe('an account that the operator makes', () => {
 });
 
 describe('a key that the operator renews', () => {
-  it('works at once, and the old one never again, also in a container that remembers it', async () => {
+  it('works at once, and the old one no longer, even in a container that remembers it', async () => {
     const realm = await newRealm();
     const { people } = realm;
     for (const person of [people.owner, people.guest, people.bot]) {
@@ -101,7 +101,7 @@ describe('a key that the operator renews', () => {
     expect((await renew(realm, hook.email)).apiKey).not.toBe(body.api_key);
   });
 
-  it('is refused where nobody could use it', async () => {
+  it('is refused for an account that cannot use it', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     await call(deactivate, people.owner, {}, { path: { user: people.guest.userId } });
@@ -117,7 +117,7 @@ describe('a key that the operator renews', () => {
     for (const [email, text] of words) expect(await refusalOf(renew(realm, email))).toBe(text);
   });
 
-  it('is refused to whom somebody else was faster, whose key is good', async () => {
+  it('is refused to the slower of two commands, and the key of the faster one works', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     let faster: Awaited<ReturnType<typeof renew>> | undefined;
@@ -131,7 +131,7 @@ describe('a key that the operator renews', () => {
     expect(faster && (await mayCall(realm, faster))).toBe(true);
   });
 
-  it('is the one that was told, although no reply came', async () => {
+  it('is the one that was printed, even if the reply of the store was lost', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const renewed = await renew(realm.container(mishaps({ transact: [unheard, unheard] })), member.email);

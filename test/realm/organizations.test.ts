@@ -26,7 +26,7 @@ const organization = async (service: TestService, realm: string): Promise<Organi
 const NO_OWNER = 'The owner cannot have the name or address of the notification bot.';
 
 describe('the first organization', () => {
-  it('answers everywhere, with one owner and one channel; the key is stored as its digest', async () => {
+  it('answers at every host, with one owner and one channel, and a key stored as its digest', async () => {
     const service = await newService();
     expect(await nameAt(service, 'd1234.cloudfront.net')).toBe(400);
     const { realm, hosts, owner } = await given(service, {
@@ -53,7 +53,7 @@ describe('the first organization', () => {
     expect(await table.get('owners', { realm })).toMatchObject({ count: 1 });
   });
 
-  it('is made once although no reply comes, and its key is the one that is told', async () => {
+  it('is created once if the reply of the store is lost, and its key is the one that was printed', async () => {
     const service = await newService();
     const { owner } = await createOrganization(service.container(mishaps({ transact: [unheard, unheard] })), {
       name: 'Acme',
@@ -63,7 +63,7 @@ describe('the first organization', () => {
     expect(await loadOrganizations(service.outside.table)).toHaveLength(1);
   });
 
-  it('is given up where no transaction arrives, and nothing is made', async () => {
+  it('is not created if no transaction succeeds, and nothing is left', async () => {
     const service = await newService();
     let now = Date.now();
     const patient = service.container(mishaps({ transact: Array(20).fill(lost) }));
@@ -77,7 +77,7 @@ describe('the first organization', () => {
     expect(await nameAt(service, 'any.test')).toBe(400);
   });
 
-  it('is refused a second time, with what to do about a key that nobody heard', async () => {
+  it('is refused a second time, with advice for a key that was lost', async () => {
     const service = await newService();
     const { owner } = await given(service, { host: 'chat.example.com' });
     const again =
@@ -96,7 +96,7 @@ describe('the first organization', () => {
 });
 
 describe('an organization', () => {
-  it('besides the first has people and keys of its own, the same addresses too', async () => {
+  it('beside the first has its own users and keys, even with the same email addresses', async () => {
     const service = await newService();
     const first = await given(service);
     const second = await given(service, { name: 'Beta', host: 'beta.example.com' });
@@ -135,7 +135,7 @@ describe('an organization', () => {
   });
   const shared = newService();
 
-  it('is found by its ID and by any of its hosts, and without a word where it is the only one', async () => {
+  it('is found by its ID and by any of its hosts, and by default if it is the only one', async () => {
     const service = await newService();
     const { table } = service.outside;
     const find = (name?: string) => accessOrganizationOf(table, name);
@@ -154,7 +154,7 @@ describe('an organization', () => {
     }
   });
 
-  it('is listed with its hosts, in the order of IDs; the default one of an older service too', async () => {
+  it('is listed with its hosts, in the order of IDs, including the default one of an older service', async () => {
     const service = await newService();
     const { table, uuid } = service.outside;
     await given(service, { host: 'acme.test' });
@@ -172,7 +172,7 @@ describe('an organization', () => {
 });
 
 describe('hosts', () => {
-  it('are attached and removed, which a warm container sees at once', async () => {
+  it('can be attached and removed, and a warm container notices at once', async () => {
     const service = await newService();
     await given(service);
     const { realm, owner } = await given(service, { name: 'Beta', host: 'old.test' });
@@ -200,7 +200,7 @@ describe('hosts', () => {
     );
   });
 
-  it('stay where they are when a change is refused', async () => {
+  it('stay the same if a change is refused', async () => {
     const service = await newService();
     const acme = await organization(service, (await given(service)).realm);
     const beta = await organization(
@@ -224,7 +224,7 @@ describe('hosts', () => {
     expect(await nameAt(service, 'beta.test')).toBe('Beta');
   });
 
-  it('are changed once although no reply comes', async () => {
+  it('are changed once if the reply of the store is lost', async () => {
     const service = await newService();
     const acme = await organization(service, (await given(service)).realm);
     const flaky = service.container(mishaps({ transact: [unheard, unheard] }));
@@ -233,7 +233,7 @@ describe('hosts', () => {
   });
 });
 
-describe('at once', () => {
+describe('of concurrent commands', () => {
   const outcomes = async (promises: readonly Promise<unknown>[]) => {
     const settled = await Promise.allSettled(promises);
     const lost = settled.filter((each) => each.status === 'rejected').map(({ reason }) => reason);
@@ -242,7 +242,7 @@ describe('at once', () => {
   };
   const wanted = (more: object) => ({ name: 'Acme', ownerEmail: 'ada@example.com', ...more });
 
-  it('one of several first organizations is made, and the others are told', async () => {
+  it('one of several that create the first organization succeeds, and the others are refused', async () => {
     const service = await newService();
     const { won, words } = await outcomes(
       [1, 2, 3].map((i) => createOrganization(service.container(), wanted({ name: `Acme ${i}` }))),
@@ -252,7 +252,7 @@ describe('at once', () => {
     expect(await loadOrganizations(service.outside.table)).toHaveLength(1);
   });
 
-  it('one of several at the same host is made; of different hosts all are, and one is the default', async () => {
+  it('one of several that use the same host succeeds, but all with different hosts do, and one is the default', async () => {
     const service = await newService();
     const same = ['one.test', 'one.test', 'two.test', 'two.test', 'three.test'];
     const { won, words } = await outcomes(
@@ -267,7 +267,7 @@ describe('at once', () => {
     for (const host of new Set(same)) expect(await nameAt(service, host)).toBe(host);
   });
 
-  it('a new organization does not get a host that is attached to another one meanwhile', async () => {
+  it('one that creates an organization is refused if its host is attached to another one meanwhile', async () => {
     const service = await newService();
     const acme = await organization(service, (await given(service)).realm);
     const slow = service.container((send) => async (command) => {
@@ -280,7 +280,7 @@ describe('at once', () => {
     expect(await loadOrganizations(service.outside.table)).toMatchObject([{ hosts: [ANY_HOST, 'new.test'] }]);
   });
 
-  it('one of two organizations gets a host; one organization gets all of several', async () => {
+  it('only one that attaches a host succeeds for different organizations, but all for one organization', async () => {
     const service = await newService();
     const acme = await organization(service, (await given(service)).realm);
     const beta = await organization(

@@ -54,7 +54,7 @@ describe('the icon of an organization (companion facts 4.8)', () => {
 });
 
 describe('the logos of an organization (companion facts 4.8)', () => {
-  it('are two, whole and at most 100 pixels high', async () => {
+  it('are two images, not cropped and at most 100 pixels high', async () => {
     const realm = await newRealm();
     const { owner, guest } = realm.people;
     const client = await givenClient(realm, guest);
@@ -88,7 +88,7 @@ describe('the logos of an organization (companion facts 4.8)', () => {
   });
 });
 
-test('only administrators change pictures, and a file that is none changes nothing', async () => {
+test('only administrators can change pictures, and a file that is not an image changes nothing', async () => {
   const realm = await newRealm();
   const { moderator, admin } = realm.people;
   const before = await lastNumber(realm);

@@ -134,8 +134,8 @@ const growths: Readonly<Record<string, Growth>> = {
   },
 };
 
-describe('the quotas of what a registration tells everybody', () => {
-  it.each(Object.entries(growths))('%s is refused once there is no room for it', async (_, growth) => {
+describe('the quotas of data that is in every registration', () => {
+  it.each(Object.entries(growths))('refuse %s when they are used up', async (_, growth) => {
     const { kind, prepare, request } = growth;
     const realm = await newRealm();
     const id = (await prepare?.(realm)) ?? 0;
@@ -148,7 +148,7 @@ describe('the quotas of what a registration tells everybody', () => {
     expect(await useOf(realm, kind)).toBe(quotas[kind].bytes - 3);
   });
 
-  it('of several requests at once for the last room, as many succeed as there is room for', async () => {
+  it('are not exceeded by several concurrent requests', async () => {
     const realm = await newRealm();
     await newGroup(realm);
     const each = await useOf(realm, 'groups');
@@ -163,7 +163,7 @@ describe('the quotas of what a registration tells everybody', () => {
     expect(await useOf(realm, 'groups')).toBe(quotas.groups.bytes - 3);
   });
 
-  it('something may become smaller when there is no room, and leaves room for others', async () => {
+  it('allow changes that make data smaller, which makes room for more', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const groupId = await newGroup(realm);
@@ -177,7 +177,7 @@ describe('the quotas of what a registration tells everybody', () => {
     expect(await useOf(realm, 'groups')).toBeLessThanOrEqual(quotas.groups.bytes);
   });
 
-  it('one person has a limited number of bots, including deactivated ones', async () => {
+  it('limit the bots of each user, including deactivated ones', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const bot = await givenBot(realm, member);
@@ -194,7 +194,7 @@ describe('the quotas of what a registration tells everybody', () => {
 });
 
 describe('a registration where every quota is used up', () => {
-  it('is told, compressed, with all that others made', { timeout: 120_000 }, async () => {
+  it('is returned compressed, with everything that others created', { timeout: 120_000 }, async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await put(realm, [...channels(owner.userId, realm.realm), ...groups(owner.userId, realm.realm)]);

@@ -54,7 +54,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     }
   });
 
-  it('takes people and named groups, and tells the one form of it', async () => {
+  it('accepts users and named groups, and sends their normal form in the event', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const { groupId } = await givenGroup(realm, { members: [member] });
@@ -90,7 +90,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     );
   });
 
-  it('is held to the value that is expected, in any order', async () => {
+  it('is compared with the expected old value, in any order', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const [a, b] = [member.userId, guest.userId];
@@ -114,7 +114,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     await changed(realm, admin, { can_create_bots_group: { new: members.id, old: null } });
   });
 
-  it('refuses groups and people that are unknown or deactivated (wire facts 4.5)', async () => {
+  it('refuses unknown or deactivated groups and users (wire facts 4.5)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { groupId } = await givenGroup(realm, { deactivated: true });
@@ -139,7 +139,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     }
   });
 
-  it.each(systemOnly)('%s takes system groups only (wire facts 4.3, 4.5)', async (name) => {
+  it.each(systemOnly)('%s accepts only system groups (wire facts 4.3, 4.5)', async (name) => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const { groupId } = await givenGroup(realm);
@@ -150,7 +150,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     }
   });
 
-  it('refuses more than is read with every request', async () => {
+  it('refuses more groups than every request reads', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const people = await Promise.all(Array.from({ length: 41 }, () => givenGroup(realm)));
@@ -171,7 +171,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
   });
 
   it.each([{ members: [6] }, { new: '6' }, { old: 6 }, { new: { direct_members: [] } }, 6, null])(
-    'refuses %o, which is no change of a setting (specification 2.2)',
+    'refuses %o, which is not a change of a setting (specification 2.2)',
     async (value) => {
       const realm = await newRealm();
       await expectRefused(realm, realm.people.admin, { can_create_bots_group: value });
@@ -180,7 +180,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
 });
 
 describe('a group that a setting of the organization names', () => {
-  it('cannot be deactivated until it is named no more (wire facts 1.4)', async () => {
+  it('cannot be deactivated until no setting names it (wire facts 1.4)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { groupId } = await givenGroup(realm);
@@ -197,7 +197,7 @@ describe('a group that a setting of the organization names', () => {
     expect((await rest()).status).toBe(200);
   });
 
-  it('is not confused with a number that looks alike', async () => {
+  it('is not confused with another setting of the same number', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { groupId } = await givenGroup(realm);

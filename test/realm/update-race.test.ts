@@ -12,8 +12,8 @@ import { lastNumber } from '../support/stored.ts';
 const { members, moderators, administrators, owners } = systemGroups;
 const ROUNDS = 6;
 
-describe('edits of the settings at once', () => {
-  it('never mix: one of several that expect the same value wins as a whole', async () => {
+describe('concurrent edits of the settings', () => {
+  it('never mix, and only one of several that expect the same value succeeds', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const before = await lastNumber(realm);
@@ -42,7 +42,7 @@ describe('edits of the settings at once', () => {
     expect(told.filter(({ type }) => type === 'realm')).toHaveLength(4);
   });
 
-  it('of different settings all hold, and what was told last is what is stored', async () => {
+  it('of different settings are all kept, and the last event has the stored value', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const before = await lastNumber(realm);
@@ -64,7 +64,7 @@ describe('edits of the settings at once', () => {
     expect(names.at(-1)?.value).toBe(stored.name);
   });
 
-  it('are made once, even if the reply of the store was lost', async () => {
+  it('are made once, even if the reply of the store is lost', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const before = await lastNumber(realm);
@@ -84,8 +84,8 @@ describe('edits of the settings at once', () => {
   });
 });
 
-describe('an edit of the settings and something else at once', () => {
-  it('naming a group and deactivating it: never both', async () => {
+describe('an edit of the settings and another concurrent request', () => {
+  it('never both name a group and deactivate it', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -98,7 +98,7 @@ describe('an edit of the settings and something else at once', () => {
     }
   });
 
-  it('naming a group that was deactivated just before is refused', async () => {
+  it('cannot name a group that was deactivated just before', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { groupId } = await givenGroup(realm);
@@ -117,7 +117,7 @@ describe('an edit of the settings and something else at once', () => {
     expect((await storedRealm(realm)).settings.can_create_bots_group).toBe(members.id);
   });
 
-  it('choosing the moderation channel and making it public: never both (specification 4.2)', async () => {
+  it('never both choose the moderation channel and make it public (specification 4.2)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     for (let round = 0; round < ROUNDS; round++) {
@@ -133,7 +133,7 @@ describe('an edit of the settings and something else at once', () => {
   });
 
   it.each(['moderation_request_channel_id', 'new_stream_announcements_stream_id'] as const)(
-    'choosing %s and archiving it: an archived channel is never left in a setting',
+    'never leave an archived channel in a setting: %s',
     async (name) => {
       const realm = await newRealm();
       const { owner } = realm.people;

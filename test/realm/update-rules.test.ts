@@ -32,7 +32,7 @@ const make = (realm: TestRealm, as: Person, name: string, settings: object = {})
 const at = (message_id: number) => ({ path: { message_id } });
 
 describe('a change of a setting', () => {
-  it('opens and closes web-public channels: both settings must allow it (specification 4.2)', async () => {
+  it('enables web-public channels only if both settings allow it (specification 4.2)', async () => {
     const realm = await newRealm();
     const { admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -46,7 +46,7 @@ describe('a change of a setting', () => {
     expect(await make(realm, admin, 'second', { is_web_public: true })).toMatchObject(badRequest);
   });
 
-  it('says who may create channels of each kind, groups and bots', async () => {
+  it('decides who may create channels of each kind, groups and bots', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const tries = {
@@ -69,7 +69,7 @@ describe('a change of a setting', () => {
     }
   });
 
-  it('says who may notify many people (specification 4.1, wire facts 3.7)', async () => {
+  it('decides who may notify many users (specification 4.1, wire facts 3.7)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -81,7 +81,7 @@ describe('a change of a setting', () => {
     expect((await shout()).status).toBe(200);
   });
 
-  it('says who may write directly to whom (wire facts 3.8)', async () => {
+  it('decides who may send direct messages to whom (wire facts 3.8)', async () => {
     const realm = await newRealm();
     const { admin, member, guest, moderator } = realm.people;
     const write = (to: Person) => realm.call(send, member, { type: 'direct', to: [to.userId], content: 'x' });
@@ -93,7 +93,7 @@ describe('a change of a setting', () => {
     expect(await write(guest)).toMatchObject(badRequest);
   });
 
-  it('says whether a topic needs a name (specification 3)', async () => {
+  it('decides whether a topic needs a name (specification 3)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const post = () =>
@@ -103,7 +103,7 @@ describe('a change of a setting', () => {
     expect(await post()).toMatchObject(badRequest);
   });
 
-  it('says whether and how long messages can be edited, moved and deleted', async () => {
+  it('decides whether and how long messages can be edited, moved and deleted', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'one');
@@ -132,7 +132,7 @@ describe('a change of a setting', () => {
     expect((await remove()).status).toBe(200);
   });
 
-  it('has the worker look at what is not kept for ever, and not at what is', async () => {
+  it('makes the retention worker process organizations with a limit, and no others', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const listed = () => realm.outside.table.get('retention', { realm: realm.realm });
@@ -143,7 +143,7 @@ describe('a change of a setting', () => {
     expect(await listed()).toBeUndefined();
   });
 
-  it('says what is shown of earlier versions of messages', async () => {
+  it('decides which earlier versions of messages are shown', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'one');
@@ -173,7 +173,7 @@ describe('a change of a setting', () => {
     expect(none.history).toMatchObject(badRequest);
   });
 
-  it('says whether guests know of everybody (wire facts 3.8)', async () => {
+  it('decides whether guests can see all users (wire facts 3.8)', async () => {
     const realm = await newRealm();
     const { admin, guest } = realm.people;
     const stranger = await givenUser(realm);
@@ -188,7 +188,7 @@ describe('a change of a setting', () => {
     expect(await knows()).toBe(true);
   });
 
-  it('says whether channels are told what is changed of them (wire facts 4.7)', async () => {
+  it('decides whether channels get notices of their changes (wire facts 4.7)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -210,7 +210,7 @@ describe('a change of a setting', () => {
     expect(await noticesAfter(realm, before)).toHaveLength(1);
   });
 
-  it('takes a private channel out of the archive without a notice, unless nobody is subscribed', async () => {
+  it('lets a private channel be unarchived without a notice, unless it has no subscribers', async () => {
     const realm = await newRealm({ send_channel_events_messages: false });
     const { admin } = realm.people;
     const full = await givenChannel(realm, { isPrivate: true, isArchived: true }, [admin]);
@@ -219,7 +219,7 @@ describe('a change of a setting', () => {
     expect(await edit(realm, admin, empty.channelId, { is_archived: false })).toMatchObject(badRequest);
   });
 
-  it('says how the organization presents itself to those who sign in', async () => {
+  it('changes how the organization appears on the sign-in page', async () => {
     const realm = await newRealm();
     await changed(realm, realm.people.admin, { name: 'Ants', description: 'We *carry*.' });
     const { body } = await realm.call(getServerSettings, undefined);
@@ -228,7 +228,7 @@ describe('a change of a setting', () => {
 });
 
 describe('the moderation request channel', () => {
-  it('cannot be made public while it is that (specification 4.2)', async () => {
+  it('cannot be made public (specification 4.2)', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -238,7 +238,7 @@ describe('the moderation request channel', () => {
     await edited(realm, owner, channelId, { is_private: false });
   });
 
-  it('is none any more when it is archived, and everyone gets an event', async () => {
+  it('is unset when it is archived, and everyone gets an event', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);

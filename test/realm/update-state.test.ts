@@ -40,7 +40,7 @@ const settled = ({
 });
 
 describe('the state after the events (DESIGN 5)', () => {
-  it('is the state that is fetched then, whatever was changed', async () => {
+  it('is the state of a new registration, whatever was changed', async () => {
     const realm = await newRealm();
     const { owner, guest } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -104,7 +104,7 @@ describe('a change of the waiting period', () => {
     return [...(groups.find(({ id }) => id === fullMembers.id)?.members ?? [])].sort((a, b) => a - b);
   };
 
-  it('tells who is a full member from then on and who is none any more, and nobody else', async () => {
+  it('sends events for users who become full members or stop being ones, and for no others', async () => {
     const realm = await newRealm({ waiting_period_threshold: 3 });
     const { owner, member } = realm.people;
     const ago = (days: number) => new Date(realm.outside.now() - days * DAY).toISOString();
@@ -140,7 +140,7 @@ describe('a change of the waiting period', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('reads no people, however many there are', async () => {
+  it('reads no users, however many there are', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const container = realm.container();

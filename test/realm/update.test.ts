@@ -67,14 +67,14 @@ describe('PATCH /realm', () => {
       { topics_policy: 'disable_empty_topic' },
       { topics_policy: 'disable_empty_topic', mandatory_topics: true },
     ],
-  ])('tells %o in the form that the reference gives it (wire facts 2)', async (given, data) => {
+  ])('sends %o in the form of the reference (wire facts 2)', async (given, data) => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     await changed(realm, realm.people.admin, given);
     expect(await payloadsAfter(realm, before)).toEqual([dictionary(data)]);
   });
 
-  it('returns the older name of what is shown of earlier versions too', async () => {
+  it('returns message_edit_history_visibility_policy also under its older name', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     await changed(realm, realm.people.admin, { message_edit_history_visibility_policy: 'none' });
@@ -84,7 +84,7 @@ describe('PATCH /realm', () => {
     ]);
   });
 
-  it('changes many things at once: one commit, one version, one slot of the log', async () => {
+  it('changes many settings in one commit, one version and one slot of the log', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const { version } = await storedRealm(realm);
@@ -112,7 +112,7 @@ describe('PATCH /realm', () => {
     );
   });
 
-  it('takes nothing to change for a success', async () => {
+  it('succeeds if nothing is to be changed', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     await changed(realm, realm.people.admin, {});
@@ -147,24 +147,27 @@ describe('PATCH /realm', () => {
     ['move_messages_within_stream_limit_seconds', '-5', -5],
     ['move_messages_between_streams_limit_seconds', '99999999999', 99_999_999_999],
     ['move_messages_between_streams_limit_seconds', '9'.repeat(120), '9'.repeat(100)],
-  ])('refuses %s = %s and tells which, an integer as such (wire facts 1.3)', async (name, value, told) => {
-    const realm = await newRealm();
-    await expectRefused(
-      realm,
-      realm.people.owner,
-      { [name]: value },
-      { status: 400, body: { code: 'REQUEST_VARIABLE_INVALID', var_name: name, bad_value: told } },
-    );
-  });
+  ])(
+    'refuses %s = %s and returns it as bad_value, an integer as a number (wire facts 1.3)',
+    async (name, value, told) => {
+      const realm = await newRealm();
+      await expectRefused(
+        realm,
+        realm.people.owner,
+        { [name]: value },
+        { status: 400, body: { code: 'REQUEST_VARIABLE_INVALID', var_name: name, bad_value: told } },
+      );
+    },
+  );
 
-  it('takes the name at its longest, and a description that is taken away', async () => {
+  it('accepts a name of the full length, and removes the description', async () => {
     const realm = await newRealm();
     await changed(realm, realm.people.admin, { name: '😀'.repeat(40), description: 'x'.repeat(1000) });
     await changed(realm, realm.people.admin, { description: '' });
     expect(await storedRealm(realm)).toMatchObject({ name: '😀'.repeat(40), description: '' });
   });
 
-  it('takes the providers of video calls that the operator has set up, and none', async () => {
+  it('accepts the video call providers that the operator has set up, and none', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const environment = { ...realm.outside.environment, ZOOM_CLIENT_ID: 'zoom' };
@@ -178,7 +181,7 @@ describe('PATCH /realm', () => {
 });
 
 describe('who may change settings (specification 5, wire facts 1.3)', () => {
-  it.each(['moderator', 'member', 'guest', 'bot'] as const)('not a %s', async (name) => {
+  it.each(['moderator', 'member', 'guest', 'bot'] as const)('a %s may not', async (name) => {
     const realm = await newRealm();
     await expectRefused(realm, realm.people[name], { name: 'Other' }, notPermitted);
   });
@@ -194,7 +197,7 @@ describe('who may change settings (specification 5, wire facts 1.3)', () => {
           'invite_required',
         ].includes(name),
     ),
-  )('administrators: %s', async (name, sent) => {
+  )('administrators may change %s', async (name, sent) => {
     const realm = await newRealm();
     await changed(realm, realm.people.admin, { [name]: sent });
   });
@@ -208,7 +211,7 @@ describe('who may change settings (specification 5, wire facts 1.3)', () => {
     ['invite_required', true],
     ['can_create_groups', { new: 6 }],
     ['can_manage_all_groups', { new: 2 }],
-  ])('only owners: %s, even if it stays as it is', async (name, sent) => {
+  ])('only owners may send %s, even if it stays the same', async (name, sent) => {
     const realm = await newRealm();
     await expectRefused(realm, realm.people.admin, { [name]: sent }, notPermitted);
     await changed(realm, realm.people.owner, { [name]: sent });
@@ -219,7 +222,7 @@ describe('settings that name a channel (specification 4.2, wire facts 4.3)', () 
   const moderation = 'moderation_request_channel_id';
   const announcements = 'new_stream_announcements_stream_id';
 
-  it('takes a private channel for moderation requests, and any for announcements', async () => {
+  it('accepts a private channel for moderation requests, and any for announcements', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     // The administrator cannot read it, which is not needed.
@@ -255,8 +258,8 @@ describe('settings that name a channel (specification 4.2, wire facts 4.3)', () 
   );
 });
 
-describe('what an organization that is older than a setting has for it', () => {
-  it('is the default, and no event is sent until somebody changes it', async () => {
+describe('a setting that is newer than the organization', () => {
+  it('has its default, without an event until it is changed', async () => {
     const realm = await newRealm();
     const { settings } = await storedRealm(realm);
     const { send_channel_events_messages: _, ...older } = settings;
@@ -272,7 +275,7 @@ describe('what an organization that is older than a setting has for it', () => {
 });
 
 describe('the budget of PATCH /realm', () => {
-  it('is 3 round trips cold and 2 warm, also where people, groups and channels are named', async () => {
+  it('is 3 round trips cold and 2 warm, also with users, groups and channels', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -286,7 +289,7 @@ describe('the budget of PATCH /realm', () => {
     expect(container.meter.writeUnits).toBeLessThanOrEqual(20);
   });
 
-  it('is 2 round trips where it is refused', async () => {
+  it('is 2 round trips for a refusal', async () => {
     const realm = await newRealm();
     const container = realm.container();
     expect(await change(container, realm.people.admin, { name: '' })).toMatchObject(badRequest);

@@ -9,7 +9,7 @@ const tried = (realm: TestRealm, as: Person, welcome_message_custom_text: unknow
   realm.call(testWelcome, as, { welcome_message_custom_text });
 
 describe('POST /realm/test_welcome_bot_custom_message (companion facts 4.8)', () => {
-  it('sends the caller, and nobody else, the text from the notice bot; once, though its reply is lost', async () => {
+  it('sends only the caller the text from the notice bot, and once even if the reply of the store is lost', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const before = await lastNumber(realm);

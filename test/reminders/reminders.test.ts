@@ -44,7 +44,7 @@ const run = (realm: TestRealm, ...dues: readonly object[]) =>
   );
 
 describe('reminders of messages (companion facts 2.4)', () => {
-  it('are made, listed, registered and deleted, and only their user hears of them', async () => {
+  it('can be created, listed, registered and deleted, with events only for their user', async () => {
     const realm = await newRealm();
     const { member, owner, admin } = realm.people;
     const message = await sent(realm, owner, { to: realm.channels.general, topic: 'lunch' }, 'Soup @**all**');
@@ -74,7 +74,7 @@ describe('reminders of messages (companion facts 2.4)', () => {
     expect(await other.poll()).toEqual([]);
   });
 
-  it('come at their time as a direct message of the notice bot, once, and mention nobody', async () => {
+  it('come once at their time as a direct message of the notice bot, and mention nobody', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const message = await sent(realm, owner, { to: realm.channels.general, topic: 'lunch' }, 'Soup @**all**');
@@ -94,7 +94,7 @@ describe('reminders of messages (companion facts 2.4)', () => {
     expect(flags).toEqual([]);
   });
 
-  it('say what the message said when they were made, if it is gone', async () => {
+  it('quote the message as it was when they were created, if it is deleted', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const message = await sent(realm, member, { people: [owner] }, 'Soup');
@@ -111,7 +111,7 @@ describe('reminders of messages (companion facts 2.4)', () => {
     ['an unknown message', { message_id: 999_999 }],
     ['no message at all', { message_id: 0 }],
     ['a note that is too long', { note: 'x'.repeat(501) }],
-  ])('%s is refused, and nothing is stored', async (_, given) => {
+  ])('are refused with %s, and nothing is stored', async (_, given) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const message_id = await sent(realm, member, { to: realm.channels.general, topic: 'lunch' });
@@ -122,7 +122,7 @@ describe('reminders of messages (companion facts 2.4)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('a message that the caller cannot read is refused like an unknown one', async () => {
+  it('are refused for a message that the caller cannot read, like an unknown one', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -134,7 +134,7 @@ describe('reminders of messages (companion facts 2.4)', () => {
     expect(await ask(message_id)).toEqual(await ask(999_999));
   });
 
-  it('an unknown one, and one of somebody else, is 404', async () => {
+  it('get a 404 if they are unknown or belong to another user', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { id } = await reminded(realm, member, await sent(realm, admin, { people: [member] }));
@@ -145,7 +145,7 @@ describe('reminders of messages (companion facts 2.4)', () => {
     expect(await listed(realm, member)).toHaveLength(1);
   });
 
-  it('one person has at most 100, and of two deletions one wins', async () => {
+  it('are limited to 100 for each user, and can be deleted once', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const message = await sent(realm, admin, { people: [member] });

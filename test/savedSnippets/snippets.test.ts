@@ -21,7 +21,7 @@ async function saved(realm: TestRealm, as: Person, title: string, content = 'tex
 const listed = async (realm: TestRealm, as: Person) => (await realm.call(list, as)).body.saved_snippets;
 
 describe('saved snippets (companion facts 2.2)', () => {
-  it('are saved, changed, deleted and registered, and told to their owner alone', async () => {
+  it('can be saved, changed, deleted and registered, with events only for their owner', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, member);
@@ -47,7 +47,7 @@ describe('saved snippets (companion facts 2.2)', () => {
     expect(await other.poll()).toEqual([]);
   });
 
-  it('bots and guests have some too, and titles may be the same', async () => {
+  it('can belong to bots and guests too, and may have the same title', async () => {
     const realm = await newRealm();
     const { bot, guest } = realm.people;
     for (const person of [bot, guest]) {
@@ -56,7 +56,7 @@ describe('saved snippets (companion facts 2.2)', () => {
     }
   });
 
-  it('an unknown one, and one of somebody else: 404, and nothing changes', async () => {
+  it('get a 404 if they are unknown or belong to another user, and nothing changes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await saved(realm, member, 'mine');
@@ -83,7 +83,7 @@ describe('saved snippets (companion facts 2.2)', () => {
     ['blank content', { title: 'x', content: '\t ' }, 'BAD_REQUEST'],
     ['a title of 61 characters', { title: '😀'.repeat(61), content: 'x' }, 'BAD_REQUEST'],
     ['content of 10,001 characters', { title: 'x', content: 'x'.repeat(10_001) }, 'BAD_REQUEST'],
-  ])('%s is refused, also in a change', async (_, given, code) => {
+  ])('are refused with %s, also in a change', async (_, given, code) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await saved(realm, member, '😀'.repeat(60), 'x'.repeat(10_000));
@@ -94,7 +94,7 @@ describe('saved snippets (companion facts 2.2)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('one person has at most 100 (docs/LIMITS.md)', async () => {
+  it('are limited to 100 for each user (docs/LIMITS.md)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const ids: number[] = [];
@@ -106,7 +106,7 @@ describe('saved snippets (companion facts 2.2)', () => {
     await saved(realm, member, 'x');
   });
 
-  it('two changes at once are both made, and a change loses to a deletion', async () => {
+  it('keep both of two concurrent changes, and stay deleted in spite of a concurrent change', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await saved(realm, member, 'a', 'a');

@@ -78,7 +78,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     ]);
   });
 
-  it('sends once when the reply of the transaction is lost, or two runs do it at once', async () => {
+  it('sends once if the reply of the transaction is lost, or two runs send at once', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const one = await scheduled(realm, member, { content: 'one' });
@@ -91,7 +91,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     expect(heard.map(({ message }) => message.content)).toEqual(['one', 'two']);
   });
 
-  it('leaves alone what is not due yet, has another time, or was deleted', async () => {
+  it('leaves messages alone that are not due yet, were rescheduled or deleted', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const work = await workOf(realm, 'outbox');
@@ -115,7 +115,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
       },
     ],
     ['the service was down for more than ten minutes', async (realm: TestRealm) => pass(realm, 600)],
-  ])('a message that cannot be sent fails, and its user gets a notice: %s', async (_, change) => {
+  ])('marks a message that cannot be sent as failed, and its user gets a notice: %s', async (_, change) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const due = await scheduled(realm, member);
@@ -137,7 +137,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     });
   });
 
-  it('the notice about a failure is sent once, also if the worker died before it', async () => {
+  it('sends the notice about a failure once, even if the worker died before it', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const due = await scheduled(realm, member);
@@ -154,7 +154,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('a message that failed is sent after it gets another time', async () => {
+  it('sends a failed message after it is rescheduled', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const due = await scheduled(realm, member);
@@ -171,7 +171,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     expect(await listed(realm, member)).toEqual([]);
   });
 
-  it('a message of somebody who is deactivated fails without a notice', async () => {
+  it('marks a message of a deactivated user as failed without a notice', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const due = await scheduled(realm, member);
@@ -187,7 +187,7 @@ describe('the worker of scheduled messages (companion facts 2.3)', () => {
     expect(stored?.failed).toBe(true);
   });
 
-  it('is woken at the time: at once for what is due soon, else by the sweep', async () => {
+  it('is started in time: at once for messages due soon, else by the sweep', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const work = await workOf(realm, 'outbox');

@@ -32,7 +32,7 @@ async function scheduled(realm: TestRealm, as: Person, given: object = {}): Prom
 const listed = async (realm: TestRealm, as: Person) => (await realm.call(list, as)).body.scheduled_messages;
 
 describe('scheduled messages (companion facts 2.3)', () => {
-  it('are made, listed, registered, changed and deleted, and only their user hears of them', async () => {
+  it('can be created, listed, registered, changed and deleted, with events only for their user', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, member);
@@ -88,7 +88,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     expect(await other.poll()).toEqual([]);
   });
 
-  it('a change keeps what it does not name: time, topic and text', async () => {
+  it('keep time, topic and text that a change does not name', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { random } = realm.channels;
@@ -117,7 +117,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     ['a name', { to: 'general' }],
     ['no text', { content: ' \n' }],
     ['an unknown type', { type: 'mail' }],
-  ])('%s is refused, and nothing is scheduled', async (_, given) => {
+  ])('are refused with %s, and nothing is scheduled', async (_, given) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
@@ -141,7 +141,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     ['a past time', { scheduled_delivery_timestamp: 1 }],
     ['an unknown channel', { to: 999_999 }],
     ['an empty text', { content: '' }],
-  ])('a change to %s is refused, and nothing changes', async (_, change) => {
+  ])('cannot be changed to %s, and nothing changes', async (_, change) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await scheduled(realm, member);
@@ -150,7 +150,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     expect(await listed(realm, member)).toEqual(before);
   });
 
-  it('a direct message needs a topic to become one of a channel', async () => {
+  it('need a topic when a direct message becomes a channel message', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await scheduled(realm, member, { type: 'direct', to: [admin.userId] });
@@ -159,7 +159,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     expect((await realm.call(update, member, { ...change, topic: 'now' }, at(id))).status).toBe(200);
   });
 
-  it('a channel that the caller cannot see is refused as when sending', async () => {
+  it('are refused for a channel that the caller cannot see, as when sending', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [owner]);
@@ -167,7 +167,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     expect((await realm.call(update, member, { to: channelId }, at(id))).status).toBe(400);
   });
 
-  it('an unknown one, and one of somebody else, is 404, and nothing changes', async () => {
+  it('get a 404 if they are unknown or belong to another user, and nothing changes', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await scheduled(realm, member);
@@ -180,7 +180,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     expect(await listed(realm, member)).toHaveLength(1);
   });
 
-  it('one person has at most 100', async () => {
+  it('are limited to 100 for each user', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let i = 0; i < MAX_SCHEDULED; i++) await scheduled(realm, member);
@@ -193,7 +193,7 @@ describe('scheduled messages (companion facts 2.3)', () => {
     expect(status).toBe(400);
   });
 
-  it('of a change and a deletion at once, one wins', async () => {
+  it('are either changed or deleted by two concurrent requests', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await scheduled(realm, member);

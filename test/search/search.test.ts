@@ -74,7 +74,7 @@ describe.each([0, 2, 5])('a search with %i messages in the index', (inIndex) => 
     expect(idsOf(await searched(realm, member, '京都 東京'))).toEqual([]);
   });
 
-  it('does not mind what stands in it', async () => {
+  it('accepts any text', async () => {
     const { realm, ids } = await givenTexts(['NEAR here', 'a*b ^c', 'x', 'text:near', 'y'], inIndex);
     const { member } = realm.people;
     const harmless = [
@@ -122,8 +122,8 @@ describe.each([0, 2, 5])('a search with %i messages in the index', (inIndex) => 
   });
 });
 
-describe('what a search shows of a message', () => {
-  it('marks matches in the HTML and in the topic, never inside a tag', async () => {
+describe('highlights of a search', () => {
+  it('mark matches in the HTML and in the topic, never inside a tag', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const to = { to: realm.channels.general, topic: 'run <b> & "running"' };
@@ -142,7 +142,7 @@ describe('what a search shows of a message', () => {
     ]);
   });
 
-  it('shows no matches for a narrow without a search', async () => {
+  it('are absent for a narrow without a search', async () => {
     const { realm } = await givenTexts(['one']);
     const { body } = await realm.call(list, realm.people.member, {
       anchor: 'newest',
@@ -152,7 +152,7 @@ describe('what a search shows of a message', () => {
     expect(body.messages[0]).not.toHaveProperty('match_content');
   });
 
-  it('tells clients which words are too common', async () => {
+  it('come with the list of words that are too common', async () => {
     const { realm } = await givenTexts([]);
     const { body } = await realm.call(register, realm.people.member, { fetch_event_types: ['stop_words'] });
     expect(body.stop_words).toContain('the');
@@ -161,7 +161,7 @@ describe('what a search shows of a message', () => {
 });
 
 describe('a search together with other conditions', () => {
-  it('combines with all of them, and several searches are one', async () => {
+  it('matches all of them, and combines several searches into one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -189,7 +189,7 @@ describe('a search together with other conditions', () => {
     }
   });
 
-  it('finds messages by id, and marks those of a narrow', async () => {
+  it('finds messages by id, and highlights those of matches_narrow', async () => {
     const { realm, ids } = await givenTexts(['one two', 'two', 'three'], 2);
     const { member } = realm.people;
     const narrow = [{ operator: 'search', operand: 'two' }];
@@ -204,7 +204,7 @@ describe('a search together with other conditions', () => {
   });
 });
 
-describe('what a search takes', () => {
+describe('the cost of a search', () => {
   it('is two round trips in a warm container, and three in a new one', async () => {
     const { realm } = await givenTexts(['apples', 'more apples', 'red apples', 'pears'], 2);
     const tripsOf = async (container: TestRealm): Promise<number> => {
@@ -217,8 +217,8 @@ describe('what a search takes', () => {
   });
 });
 
-describe('a search while things change', () => {
-  it('follows edits, moves and who left at once, whatever the index says', async () => {
+describe('a search during changes', () => {
+  it('follows edits, moves and departures at once, whatever the index has', async () => {
     const { realm, ids } = await givenTexts(['red apples', 'green apples', 'no fruit'], 3);
     const { member, owner } = realm.people;
     const { general } = realm.channels;
@@ -236,7 +236,7 @@ describe('a search while things change', () => {
 
   // Each waits some seconds for its message.
   it.concurrent.each(['lost', 'cut short'])(
-    'says so if a segment is %s, and has it rebuilt',
+    'returns an error if a segment is %s, and has it rebuilt',
     async (how) => {
       const { realm, ids } = await givenTexts(['apples', 'pears'], 2);
       const { member } = realm.people;

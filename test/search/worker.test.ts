@@ -65,7 +65,7 @@ describe('the search worker', () => {
     expect(await foundInSegments(realm, 'pears')).toEqual([]);
   });
 
-  it('indexes new messages into the same segment, and tells nothing twice', async () => {
+  it('indexes new messages into the same segment, and adds none twice', async () => {
     const { realm, ids } = await givenIndex();
     const more = await sent(realm, realm.people.member, { to: realm.channels.general }, 'more apples');
     await indexed(realm);
@@ -88,7 +88,7 @@ describe('the search worker', () => {
     expect(await foundInSegments(realm, 'green tea')).toEqual([]);
   });
 
-  it('keeps no word of a message that was deleted or edited', async () => {
+  it('keeps no words of a message that was deleted or edited', async () => {
     const { realm, ids } = await givenIndex();
     expect(await stored(realm)).toContain('green');
     await realm.call(remove, realm.people.owner, {}, { path: { message_id: ids[1] } });
@@ -99,7 +99,7 @@ describe('the search worker', () => {
     expect(await foundInSegments(realm, 'tea')).toEqual([ids[0]]);
   });
 
-  it('keeps nothing when all messages are gone', async () => {
+  it('keeps nothing when all messages are deleted', async () => {
     const { realm, ids } = await givenIndex();
     for (const id of ids) await realm.call(remove, realm.people.owner, {}, { path: { message_id: id } });
     const mine = await foundInSegments(realm, 'berries');
@@ -109,7 +109,7 @@ describe('the search worker', () => {
     expect(segments.map(({ count }) => count)).toEqual(mine.map(() => 1));
   });
 
-  it('removes what it replaced, but not before readers are done with it', async () => {
+  it('removes replaced segments, but not before readers are done with them', async () => {
     const { realm } = await givenIndex();
     const before = await firstSegment(realm);
     await sent(realm, realm.people.member, { to: realm.channels.general }, 'more');
@@ -122,7 +122,7 @@ describe('the search worker', () => {
     expect(await pointerOf(realm)).not.toHaveProperty('purge');
   });
 
-  it('begins another segment when one is full', async () => {
+  it('starts another segment when one is full', async () => {
     const { realm, ids } = await givenIndex();
     const conversation = topicConversation(realm.channels.general, 'topic');
     const sentUpTo = (from: number, to: number): Batch => ({
@@ -150,8 +150,8 @@ describe('the search worker', () => {
   }, 120_000);
 });
 
-describe('runs of the search worker that meet trouble', () => {
-  it('do the work once if there are two at once', async () => {
+describe('runs of the search worker under faults', () => {
+  it('do the work once if two run at the same time', async () => {
     const { realm, ids } = await givenIndex();
     const id = await sent(realm, realm.people.member, { to: realm.channels.general }, 'apples');
     const runs = [realm, realm.container(), realm.container()].map((each) => indexed(each));
@@ -160,7 +160,7 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await pointerOf(realm)).toMatchObject({ claim: 2, clean: 2, leased: 0 });
   });
 
-  it('are finished by the next one if they die before the swap, and nothing is left of them', async () => {
+  it('are completed by the next one if they die before the swap, and leave nothing behind', async () => {
     const { realm, ids } = await givenIndex();
     const id = await sent(realm, realm.people.member, { to: realm.channels.general }, 'apples');
     const dies = async () => {
@@ -179,7 +179,7 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await objectsOf(realm).get(SEARCH, objectName(realm.realm, 2, 0))).toBeUndefined();
   });
 
-  it('change nothing if they lost their claim', async () => {
+  it('change nothing if they lost their lease', async () => {
     const { realm } = await givenIndex();
     await sent(realm, realm.people.member, { to: realm.channels.general }, 'apples');
     const before = await pointerOf(realm);
@@ -201,7 +201,7 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await pointerOf(realm)).not.toHaveProperty('isVoid');
   });
 
-  it('go on where the time was over', async () => {
+  it('continue where the last one ran out of time', async () => {
     const { realm } = await givenIndex();
     await voidIndex(realm.outside, realm.realm);
     const work = await workOf(realm, SEARCH_QUEUE);
@@ -221,7 +221,7 @@ describe('runs of the search worker that meet trouble', () => {
     expect(await foundInSegments(realm, 'apples')).toEqual([ids[0], ids[1]]);
   });
 
-  it('rebuild a damaged segment when they have to change it', async () => {
+  it('rebuild a damaged segment when they must change it', async () => {
     const { realm, ids } = await givenIndex();
     await damage(realm, (await firstSegment(realm)).name, Buffer.from('no segment'));
     const id = await sent(realm, realm.people.member, { to: realm.channels.general }, 'apples');
@@ -275,7 +275,7 @@ describe('when the search worker runs', () => {
     return isWoken;
   };
 
-  it('it writes nothing for a few messages, and nothing while nobody talks', async () => {
+  it('it writes nothing for a few messages, and nothing while there are none', async () => {
     const { realm } = await givenIndex();
     await sent(realm, realm.people.member, { to: realm.channels.general });
     expect(await swept(realm)).toBe(false);
@@ -295,7 +295,7 @@ describe('when the search worker runs', () => {
     expect(await swept(realm)).toBe(false);
   });
 
-  it('it takes at most one write unit for 50 messages, the removal of what it replaced included', async () => {
+  it('it takes at most one write unit for 50 messages, including the removal of replaced segments', async () => {
     const { realm } = await givenIndex();
     await givenMessages(realm, realm.people.member, realm.channels.general, () => 'topic', 200, 'word');
     await realm.outside.table.update(key('counter', { realm: realm.realm }), { add: { messages: 200 } });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('the secrets of the operator', () => {
-  test('are read once and then remembered for a while', async () => {
+  test('are read once and then cached for a while', async () => {
     const secrets = awsSecrets(environment);
     expect(await secrets.get('zoom-client-secret')).toBe('first');
     values.set('zoom-client-secret', 'second');
@@ -32,14 +32,14 @@ describe('the secrets of the operator', () => {
     expect(await awsSecrets(environment).get('zoom-client-secret')).toBe('second');
   });
 
-  test('are not there until they are set, and then at once', async () => {
+  test('are absent until they are set, and then available at once', async () => {
     const secrets = awsSecrets(environment);
     expect(await secrets.get('unset')).toBeUndefined();
     values.set('unset', 'set');
     expect(await secrets.get('unset')).toBe('set');
   });
 
-  test('are not to be had without being declared', async () => {
+  test('cannot be read without a declaration', async () => {
     await expect(awsSecrets(environment).get('other')).rejects.toThrow('SECRET_OTHER_ARN is not set');
   });
 });
