@@ -21,7 +21,7 @@ const withIds = endpoints.flatMap((endpoint) => {
 
 describe('an ID in the path', () => {
   it.each(withIds)(
-    'is digits, or the address is unknown, whoever asks: $id, $name',
+    'consists of digits, or the path is unknown to every caller: $id, $name',
     async ({ id, name, endpoint }) => {
       const realm = await newRealm();
       const handler = handlers.get(id) ?? expect.fail(`no handler for ${id}`);
@@ -37,21 +37,18 @@ describe('an ID in the path', () => {
     },
   );
 
-  it.each(withIds)(
-    'may have zeros before it, and lead to nothing: $id, $name',
-    async ({ id, name, endpoint }) => {
-      const realm = await newRealm();
-      const handler = handlers.get(id) ?? expect.fail(`no handler for ${id}`);
-      const others = Object.fromEntries(inPath(endpoint.path).map((other) => [other, '999999999']));
-      for (const segment of ['000', '00999999999', '9007199254740993', '9'.repeat(400)]) {
-        const headers = { authorization: basic(realm.people.owner) };
-        const reply = await sendRaw(realm, handler, { headers, path: { ...others, [name]: segment } });
-        expect(endpoint.notFound ? [400, 404] : [400], segment).toContain(reply.status);
-      }
-    },
-  );
+  it.each(withIds)('may have leading zeros, and be unknown: $id, $name', async ({ id, name, endpoint }) => {
+    const realm = await newRealm();
+    const handler = handlers.get(id) ?? expect.fail(`no handler for ${id}`);
+    const others = Object.fromEntries(inPath(endpoint.path).map((other) => [other, '999999999']));
+    for (const segment of ['000', '00999999999', '9007199254740993', '9'.repeat(400)]) {
+      const headers = { authorization: basic(realm.people.owner) };
+      const reply = await sendRaw(realm, handler, { headers, path: { ...others, [name]: segment } });
+      expect(endpoint.notFound ? [400, 404] : [400], segment).toContain(reply.status);
+    }
+  });
 
-  it('is every variable of a path whose name says so, but the organization in the path of a file', () => {
+  it('is every path variable with the suffix _id, except the organization in the path of a file', () => {
     const others = endpoints.flatMap(({ id, path, parameters }) =>
       inPath(path).flatMap((name) =>
         name.endsWith('_id') && name !== 'realm_id' && parameters[name]?.wire !== 'digits'
@@ -62,7 +59,7 @@ describe('an ID in the path', () => {
     expect(others).toEqual([]);
   });
 
-  it('is nowhere but in a path', () => {
+  it('is declared only for paths', () => {
     const others = endpoints.flatMap(({ id, path, parameters }) =>
       Object.entries(parameters).flatMap(([name, { wire }]) =>
         wire === 'digits' && !inPath(path).includes(name) ? [`${id}: ${name}`] : [],

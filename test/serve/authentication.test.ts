@@ -24,7 +24,7 @@ function expectUnauthorized(reply: RawReply): void {
 }
 
 describe('authentication', () => {
-  it('lets the right key in, however it is dressed (5/basic)', async () => {
+  it('accepts the right key in any valid form of the header (5/basic)', async () => {
     const realm = await newRealm();
     const { email, apiKey, userId } = realm.people.member;
     const dresses = [
@@ -59,7 +59,7 @@ describe('authentication', () => {
   });
 
   it.each(['Bearer abc', 'Digest username="x"', 'Negotiate YWJj'])(
-    'takes no other scheme than Basic: %s',
+    'accepts no scheme but Basic: %s',
     async (authorization) => {
       const { status, body, headers } = await as(await newRealm(), authorization);
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
@@ -76,7 +76,7 @@ describe('authentication', () => {
     expectUnauthorized(await as(realm, basic(other.people.member)));
   });
 
-  it('refuses deactivated accounts in the same words as unknown ones, and says so of a deactivated organization', async () => {
+  it('refuses deactivated accounts in the same words as unknown ones, and a deactivated organization with its own code', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await givenChangedUser(realm, member, { isActive: false });
@@ -89,7 +89,7 @@ describe('authentication', () => {
     expect(gone.body).toEqual(unknown.body);
   });
 
-  it('refuses the bot of the service, which has no key', async () => {
+  it('refuses the service bot, which has no key', async () => {
     const realm = await newRealm();
     const email = 'notification-bot@parlance.invalid';
     const account = await realm.outside.table.get('account', { realm: realm.realm, email });
@@ -97,21 +97,21 @@ describe('authentication', () => {
     expectUnauthorized(await as(realm, encoded(`${email}:${'f'.repeat(64)}`)));
   });
 
-  it('refuses an incoming webhook where its endpoint is not open to it', async () => {
+  it('refuses an incoming webhook at endpoints that do not allow it', async () => {
     const realm = await newRealm();
     const hook = await givenBot(realm, realm.people.member);
     await givenChangedUser(realm, hook, { botType: 2 });
     expectUnauthorized(await as(realm, basic(hook)));
   });
 
-  it('knows no organization at other hosts', async () => {
+  it('finds no organization at other hosts', async () => {
     const realm = await newRealm();
     const headers = { host: 'nowhere.test', authorization: basic(realm.people.member) };
     const { status, body } = await sendRaw(realm, getOwn, { headers });
     expect([status, body.code]).toEqual([404, 'NONEXISTENT_SUBDOMAIN']);
   });
 
-  it('tells nobody about their parameters who is not let in', async () => {
+  it('comes before any error about parameters', async () => {
     const realm = await newRealm();
     const bad = { body: '%', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
     expectUnauthorized(await sendRaw(realm, create, bad));
@@ -121,7 +121,7 @@ describe('authentication', () => {
   });
 });
 
-describe('the work of a refusal', () => {
+describe('the cost of a refusal', () => {
   /** The requests that a call makes, with how many items they ask for. */
   async function work(realm: TestRealm, call: (container: TestRealm) => Promise<unknown>, isWarm: boolean) {
     const seen: string[] = [];
@@ -161,7 +161,7 @@ describe('the work of a refusal', () => {
     }
   });
 
-  it('writes nothing and takes no number of the log', async () => {
+  it('includes no write and no number of the log', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const container = realm.container();
@@ -177,7 +177,7 @@ describe('the work of a refusal', () => {
   });
 });
 
-describe('the audience of an endpoint', () => {
+describe('an endpoint with limited access', () => {
   const openTo = (access: AllowedCallers) =>
     serve(
       endpoint({
@@ -201,7 +201,7 @@ describe('the audience of an endpoint', () => {
     ['person', ['bot', 'guest'], 'BAD_REQUEST'],
     ['administrator', ['moderator', 'member', 'guest', 'bot'], 'UNAUTHORIZED_PRINCIPAL'],
     ['owner', ['admin', 'moderator', 'member', 'guest', 'bot'], 'UNAUTHORIZED_PRINCIPAL'],
-  ] as const)('%s', async (who, refused, code) => {
+  ] as const)('allows and refuses the right callers: %s', async (who, refused, code) => {
     const realm = await newRealm();
     for (const [name, person] of Object.entries(realm.people)) {
       const { status, body } = await realm.call(openTo(who), person);

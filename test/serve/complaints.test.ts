@@ -23,7 +23,7 @@ function complaintOf(schema: z.ZodMiniType<unknown>, value: unknown): string {
   throw new Error('there was no complaint');
 }
 
-describe("the validator's complaints", () => {
+describe('validation errors', () => {
   const asObject = z.transform(
     (value) => new Map(Object.entries(value as object).map(([k, v]) => [{ k }, v])),
   );
@@ -42,7 +42,7 @@ describe("the validator's complaints", () => {
     custom: [z.string().check(z.refine((text) => text === 'x')), 'y'],
   };
 
-  it('all have a sentence', () => {
+  it('all have a message', () => {
     const errors = createRequire(import.meta.url)
       .resolve('zod/v4/core')
       .replace(/[^/]*$/, 'errors.d.ts');
@@ -60,7 +60,7 @@ describe("the validator's complaints", () => {
     }
   });
 
-  it('say how much is too much or too little, and where', () => {
+  it('name the limit that is exceeded, and where', () => {
     expect(complaintOf(z.string().check(z.maxLength(3)), 'long')).toContain('at most 3');
     expect(complaintOf(z.int().check(z.minimum(3)), 1)).toContain('at least 3');
     expect(complaintOf(z.object({ a: z.array(z.int()) }), { a: [1, 'x'] })).toContain('(at a.1)');

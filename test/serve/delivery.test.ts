@@ -25,7 +25,7 @@ describe('a large reply', () => {
     'br;q=1.0, gzip;q=0.8, *;q=0.1',
     'identity;q=0.5, *;q=0.7',
     ' gzip ; q=0.001',
-  ])('goes compressed to a client that takes: %s', async (accepted) => {
+  ])('goes compressed to a client that accepts: %s', async (accepted) => {
     const sent = await delivered(reply(long), taking(accepted));
     expect(sent).toMatchObject({
       statusCode: 200,
@@ -47,7 +47,7 @@ describe('a large reply', () => {
     'gzip;q=nonsense',
     'identity, gzip;q=0.9',
     'not-gzip',
-  ])('goes as it is to a client that takes: %s', async (accepted) => {
+  ])('goes uncompressed to a client that accepts: %s', async (accepted) => {
     const sent = await delivered(reply(long), taking(accepted));
     expect(sent).toEqual({
       ...reply(long),
@@ -56,14 +56,14 @@ describe('a large reply', () => {
   });
 
   it.each(['*/*', 'application/json', 'text/html,application/xhtml+xml;q=0.9', ' image/png ; q=1', 'text/*'])(
-    'goes compressed to a client that accepts %s, as the gateway then makes bytes of it',
+    'goes compressed to a client that accepts %s, since the gateway then decodes it',
     async (types) => {
       expect((await delivered(reply(long), { types, encodings: 'gzip' })).isBase64Encoded).toBe(true);
     },
   );
 
   it.each([undefined, '', ' ', 'json', ', */*', ';q=1', 'text/ , */*'])(
-    'goes as text to a client whose first type is none (%s), as nobody documents what the gateway makes of base64 then',
+    'goes as text to a client without a valid first type (%s), since it is undocumented whether the gateway then decodes base64',
     async (types) => {
       const sent = await delivered(reply(long), { types, encodings: 'gzip' });
       expect([sent.body, sent.isBase64Encoded]).toEqual([long, undefined]);
@@ -71,26 +71,26 @@ describe('a large reply', () => {
   );
 });
 
-it('leaves short replies and files alone', async () => {
+it('short replies and files are not compressed', async () => {
   const short = reply('{"result":"success"}');
   expect(await delivered(short, taking('gzip'))).toBe(short);
   const file = { ...reply('A'.repeat(100_000)), isBase64Encoded: true };
   expect(await delivered(file, taking('gzip'))).toBe(file);
 });
 
-describe('what is larger than Lambda takes', () => {
+describe('a reply that is larger than the limit of Lambda', () => {
   const refused = (says: RegExp) => ({
     status: 400,
     code: 'BAD_REQUEST',
     message: expect.stringMatching(says),
   });
 
-  it('is refused with a message that tells the way out', async () => {
+  it('is refused with a message that says what to do', async () => {
     const sent = delivered(reply('x'.repeat(6_300_000)), taking('identity'));
     await expect(sent).rejects.toMatchObject(refused(/gzip/));
   });
 
-  it('is measured as it travels, where quotes and letters of other scripts take more', async () => {
+  it('is measured in its encoded form, in which quotes and other scripts take more', async () => {
     const fits = await delivered(reply('x'.repeat(6_200_000)), taking('identity'));
     expect(fits.statusCode).toBe(200);
     for (const text of ['"'.repeat(3_200_000), '☃'.repeat(2_200_000)]) {
@@ -102,12 +102,12 @@ describe('what is larger than Lambda takes', () => {
     ['no type and no encoding', { types: undefined, encodings: undefined }],
     ['no type', { types: undefined, encodings: 'gzip' }],
     ['no encoding', { types: '*/*', encodings: undefined }],
-  ])('is compressed for a client that names %s, which would get nothing otherwise', async (_, accepted) => {
+  ])('is compressed for a client that sends %s, which would otherwise get nothing', async (_, accepted) => {
     const sent = await delivered(reply('x'.repeat(6_300_000)), accepted);
     expect(sent).toMatchObject({ statusCode: 200, headers: { 'Content-Encoding': 'gzip' } });
   });
 
-  it('does not tell of compression where that did not help', async () => {
+  it('is refused without advice about compression if that did not help', async () => {
     const sent = delivered(reply(randomBytes(5_000_000).toString('base64')), taking('gzip'));
     await expect(sent).rejects.toMatchObject(refused(/^(?!.*gzip).*too large/));
   });

@@ -6,7 +6,7 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 const queriesOf = ({ meter }: TestRealm): number =>
   meter.calls.filter(({ action }) => action === 'Query').length;
 
-it('the groups of the caller are read only where something can depend on them', async () => {
+it('the groups of the caller are read only by endpoints that can depend on them', async () => {
   const realm = await newRealm();
   const container = realm.container();
   const { member } = realm.people;
@@ -19,7 +19,7 @@ it('the groups of the caller are read only where something can depend on them', 
   expect(queriesOf(container)).toBe(1);
 });
 
-it('a container that knows the host of an organization reads one item fewer', async () => {
+it('a container that remembers the host of an organization reads one item fewer', async () => {
   const realm = await newRealm();
   const container = realm.container();
   const unitsOfGets = async (): Promise<number> => {

@@ -11,9 +11,9 @@ describe('bodies', () => {
     'name=%C0%AF',
     '%=x&name=x',
     'name=x&other=%F8',
-  ])('are refused where the encoding is broken: %s', async (body) => expectRefused(await ask({ body })));
+  ])('are refused if the encoding is invalid: %s', async (body) => expectRefused(await ask({ body })));
 
-  it('have names that are plain text, whatever else they mean elsewhere', async () => {
+  it('have names that are plain text, even if they have a meaning in JavaScript or PHP', async () => {
     const others = ['10', '2', '__proto__', 'a[]', 'a[b]', 'constructor', 'other+name'];
     const body = others.map((name) => `${name}=1`).join('&');
     const { body: read } = await ask({ body: `&&name=a+b%2Bc%26=&&${body}&` });
@@ -28,7 +28,7 @@ describe('bodies', () => {
     expectRefused(await ask({ body: `${names}&&&one=more&name=last` }));
   });
 
-  it('are refused where a name stands twice', async () => {
+  it('are refused if a name occurs twice', async () => {
     for (const raw of [
       { body: 'name=x&name=x' },
       { body: 'name=x&other=1&other=2' },
@@ -39,7 +39,7 @@ describe('bodies', () => {
     }
   });
 
-  it('are refused where the path is broken', async () => {
+  it('are refused if the encoding of the path is invalid', async () => {
     expectRefused(await ask({ path: { place: '%E0%A4%A' }, body: 'name=x' }));
   });
 
@@ -56,7 +56,7 @@ describe('bodies', () => {
     expect(body.input).toEqual({ name: 'query' });
   });
 
-  it('are read for any spelling of their type', async () => {
+  it('are read for any spelling of their content type', async () => {
     for (const type of [`${FORM}; charset=UTF-8`, FORM.toUpperCase(), `${FORM};charset=utf-8`]) {
       expect((await ask({ body: 'name=x', headers: { 'content-type': type } })).status).toBe(200);
     }
@@ -108,19 +108,19 @@ describe('multipart bodies', () => {
     expectRefused(await ask({ headers }), 'REQUEST_VARIABLE_MISSING');
   });
 
-  it('may have files, which are no parameters', async () => {
+  it('may have files, which are not parameters', async () => {
     const data = formData({ name: 'x' });
     data.append('count', new File([new Uint8Array([0xff, 0xfe, 0])], 'seven.bin'));
     expect((await ask(await multipart(data))).body.input).toEqual({ name: 'x' });
   });
 
-  it('are refused where a name stands twice', async () => {
+  it('are refused if a name occurs twice', async () => {
     const data = formData({ name: 'x' });
     data.append('name', 'y');
     expectRefused(await ask(await multipart(data)));
   });
 
-  it('are refused where they are malformed', async () => {
+  it('are refused if they are malformed', async () => {
     const { body, headers } = await multipart(formData({ name: 'x' }));
     const bytes = body as Uint8Array;
     const type = headers?.['content-type'] ?? '';
@@ -134,7 +134,7 @@ describe('multipart bodies', () => {
     }
   });
 
-  it('are refused where their text is no UTF-8 or has a NUL', async () => {
+  it('are refused if their text is invalid UTF-8 or has a NUL', async () => {
     const { body, headers } = await multipart(formData({ name: 'X' }));
     const spoiled = (byte: number): Raw => {
       const bytes = Buffer.from(body as Uint8Array);

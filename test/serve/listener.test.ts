@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventListener, joinedNeeds } from '../../shared/endpoints/listener.ts';
 
 describe('the declaration of the listener', () => {
-  it('needs what its endpoints need, and nothing else', () => {
+  it('has exactly the needs of its endpoints', () => {
     for (const { needs } of eventListener.endpoints) {
       expect(eventListener.needs.table).toEqual(expect.arrayContaining([...needs.table]));
       expect(eventListener.needs.settings).toEqual(expect.arrayContaining([...(needs.settings ?? [])]));
@@ -13,7 +13,7 @@ describe('the declaration of the listener', () => {
     expect(eventListener.needs.countsRequests).toBe(true);
   });
 
-  it('joins the actions on a bucket', () => {
+  it('merges the actions on a bucket', () => {
     const one = { needs: { table: ['Query'], buckets: { images: ['GetObject'] } } } as const;
     const other = { needs: { table: ['Query'], buckets: { images: ['GetObject', 'PutObject'] } } } as const;
     expect(joinedNeeds([one, other])).toMatchObject({
@@ -22,7 +22,7 @@ describe('the declaration of the listener', () => {
     });
   });
 
-  it('has one path, and ends a poll before its request is ended', () => {
+  it('has one path, and ends a poll before its request times out', () => {
     expect(new Set(eventListener.endpoints.map(({ path }) => path))).toEqual(new Set(['/api/v1/events']));
     expect(eventListener.holdSeconds).toBeLessThan(eventListener.timeout);
   });

@@ -24,7 +24,7 @@ function written(act: () => void): string[] {
 describe('the log of a function', () => {
   const log = operatorLog(() => 1_700_000_000_123);
 
-  test('is one JSON object a line, with nothing before it', () => {
+  test('is one JSON object per line, without a prefix', () => {
     const lines = written(() => {
       log.report({ level: 'WARN', message: 'two\nlines' });
       log.count('HolesFilled', undefined);
@@ -33,19 +33,19 @@ describe('the log of a function', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'WARN', message: 'two\nlines' });
   });
 
-  test('tells with each report which code wrote it, where the stack says so', () => {
+  test('includes the digest of the code in each report, if the stack sets it', () => {
     const deployed = operatorLog(() => 1, { CODE: '0123456789ab' });
     const [line = ''] = written(() => deployed.report({ level: 'ERROR', message: 'x' }));
     expect(JSON.parse(line)).toEqual({ level: 'ERROR', message: 'x', code: '0123456789ab' });
   });
 
-  test('counts under the name of its stack, so that another one in the account has alarms of its own', () => {
+  test('counts under the name of its stack, so that each stack in an account has its own alarms', () => {
     const other = operatorLog(() => 1, { METRICS_NAMESPACE: 'Second' });
     const [line = ''] = written(() => other.count('HolesFilled', undefined));
     expect(JSON.parse(line)._aws.CloudWatchMetrics[0].Namespace).toBe('Second');
   });
 
-  test("counts in CloudWatch's embedded metric format, each code by itself", () => {
+  test("counts in CloudWatch's embedded metric format, separately for each code", () => {
     const [line = ''] = written(() => log.count('Errors', 'BAD_REQUEST', { endpoint: 'messages.send' }));
     expect(JSON.parse(line)).toEqual({
       _aws: {
@@ -60,7 +60,7 @@ describe('the log of a function', () => {
     });
   });
 
-  test('counts what has no kinds as one', () => {
+  test('counts metrics without kinds under one name', () => {
     const [line = ''] = written(() => log.count('HolesFilled', undefined, { slots: 2 }));
     const { _aws, ...fields } = JSON.parse(line);
     expect(_aws.CloudWatchMetrics[0].Dimensions).toEqual([[]]);
@@ -68,8 +68,8 @@ describe('the log of a function', () => {
   });
 });
 
-describe('what is counted', () => {
-  test('is each error that a caller met, without what was in the request', async () => {
+describe('the metrics of a function', () => {
+  test('count each error of a caller, without data of the request', async () => {
     const realm = await newRealm();
     const where = { endpoint: 'tests.probe', requestId: expect.any(String) };
     expectRefused(await ask({ body: form({ name: 'secret words', flag: 'perhaps' }) }, realm));
@@ -85,13 +85,13 @@ describe('what is counted', () => {
       expect(JSON.stringify(realm.counts)).not.toContain(secret);
   });
 
-  test('is nothing where all went well', async () => {
+  test('count nothing for a success', async () => {
     const realm = await newRealm();
     expect((await ask({ path: { place: 'here' }, body: form({ name: 'me' }) }, realm)).status).toBe(200);
     expect(realm.counts).toEqual([]);
   });
 
-  test('is a fault of ours too', async () => {
+  test('count an internal error', async () => {
     const realm = await newRealm();
     const broken = realm.container(() => async () => {
       throw new Error('the store is on fire');
@@ -100,7 +100,7 @@ describe('what is counted', () => {
     expect(broken.counts).toMatchObject([{ metric: 'Errors', kind: 'INTERNAL_SERVER_ERROR' }]);
   });
 
-  test('is work that the store had no room for', async () => {
+  test('count work that the store throttled', async () => {
     const realm = await newRealm();
     const worker = {
       id: 'probe-clock',
@@ -120,7 +120,7 @@ describe('what is counted', () => {
     ]);
   });
 
-  test('is a message of work that failed', async () => {
+  test('count a queue message that failed', async () => {
     const realm = await newRealm();
     const worker = {
       id: 'probe-queue',
@@ -140,7 +140,7 @@ describe('what is counted', () => {
     ]);
   });
 
-  test('is a hole of the log that a poll filled, since its writer died', async () => {
+  test('count a hole of the log that a poll filled, since its writer died', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { body } = await realm.call(register, member, { event_types: ['message'] });

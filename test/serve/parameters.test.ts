@@ -12,7 +12,7 @@ describe('parameters', () => {
     expect(body).not.toHaveProperty('ignored_parameters_unsupported');
   });
 
-  it('are text as it is, and JSON for all else (4/json-values)', async () => {
+  it('are plain text for strings, and JSON for other types (4/json-values)', async () => {
     const { body } = await ask({
       body: form({
         name: '"5" é+%😀',
@@ -31,7 +31,7 @@ describe('parameters', () => {
     });
   });
 
-  it('are named when they are missing', async () => {
+  it('are named if they are missing', async () => {
     const reply = await ask({ body: 'kind=a' });
     expectRefused(reply, 'REQUEST_VARIABLE_MISSING');
     expect(reply.body.var_name).toBe('name');
@@ -81,13 +81,13 @@ describe('parameters', () => {
     ['any', '{"\\udc00":1}'],
     ['any', '[["a\\u0000b"]]'],
     ['name', 'nul\0'],
-  ])('are refused where %s is %j', async (name, value) => {
+  ])('are refused if %s is %j', async (name, value) => {
     const reply = await ask({ body: form({ name: 'x', [name]: value }) });
     expectRefused(reply);
     expect(reply.body.msg).toContain(`'${name}'`);
   });
 
-  it('are refused where they are nested too deeply, or are a number without end', async () => {
+  it('are refused if they are nested too deeply, or are a number with too many digits', async () => {
     const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
     for (const any of [nested('[', ']', 60), nested('[', ']', 50_000), `${nested('{"a":', '', 30_000)}1`]) {
       expectRefused(await ask({ body: form({ name: 'x', any }) }));
@@ -96,7 +96,7 @@ describe('parameters', () => {
     expect((await ask({ body: form({ name: 'x', any: nested('[', ']', 20) }) })).status).toBe(200);
   });
 
-  it('are refused where they have too many entries', async () => {
+  it('are refused if they have too many entries', async () => {
     const list = (entries: number) => form({ name: 'x', any: JSON.stringify(Array(entries).fill(0)) });
     expect((await ask({ body: list(10_000) })).status).toBe(200);
     expectRefused(await ask({ body: list(20_001) }));
@@ -105,30 +105,30 @@ describe('parameters', () => {
     expectRefused(await ask({ body: `name=x&${fields(1_000)}` }));
   });
 
-  it('are refused with 413 where they are larger than the endpoint takes', async () => {
+  it('are refused with 413 if they are larger than the endpoint allows', async () => {
     const reply = await ask({ body: `name=${'x'.repeat(512 * 1024)}` });
     expect([reply.status, reply.body.code]).toEqual([413, 'BAD_REQUEST']);
     expect((await ask({ body: `name=${'x'.repeat(500_000)}` })).status).toBe(200);
   });
 
-  it('take the largest numbers that JSON and the store keep', async () => {
+  it('may be the largest numbers that JSON and the store represent exactly', async () => {
     for (const count of [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0]) {
       expect((await ask({ body: form({ name: 'x', count: String(count) }) })).body.input.count).toBe(count);
     }
   });
 
-  it('tell where a character is that has no place in text', async () => {
+  it('are refused with the position of a character that is invalid in text', async () => {
     const reply = await ask({ body: form({ name: 'é😀\0' }) });
     expect(reply.body.msg).toContain('position 3');
   });
 
-  it('get the first problem only', async () => {
+  it('are refused with the first problem only', async () => {
     const reply = await ask({ body: form({ name: 'x', kind: 'c', count: 'x' }) });
     expect(reply.body.msg).toContain("'kind'");
     expect(reply.body.msg).not.toContain("'count'");
   });
 
-  it('that nobody knows are named, and are no error (2.1/ignored_parameters_unsupported)', async () => {
+  it('that are unknown are listed, and are not an error (2.1/ignored_parameters_unsupported)', async () => {
     const reply = await ask({
       body: form({ name: 'x', zebra: '1', __proto__: 'x', 'to string': '2', client: 'c' }),
       query: { apple: ['1'], zebra: ['3'] },
@@ -139,7 +139,7 @@ describe('parameters', () => {
     expect(body).not.toHaveProperty('ignored_parameters_unsupported');
   });
 
-  it('that are named like parts of an object are no danger', async () => {
+  it('may be named like properties of every object', async () => {
     const reply = await ask({ body: 'name=x&__proto__=y&constructor=z&hasOwnProperty=1' });
     expect(reply.status).toBe(200);
     expect(reply.body.input).toEqual({ name: 'x' });
@@ -149,7 +149,7 @@ describe('parameters', () => {
     expect(Object.keys(body.input)).toContain('any');
   });
 
-  it('name the client, in place of its User-Agent', async () => {
+  it('can name the client, instead of its User-Agent', async () => {
     const agent = { 'user-agent': 'ZulipMobile/1.2 (Android 9)' };
     expect((await ask({ body: 'name=x', headers: agent })).body.client).toBe('ZulipMobile');
     expect((await ask({ body: 'name=x&client=mine', headers: agent })).body.client).toBe('mine');

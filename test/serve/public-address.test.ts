@@ -14,31 +14,31 @@ const address = (headers: Readonly<Record<string, string>>, path = '/prod/api/v1
   );
 
 describe('the public address of the service', () => {
-  test('is what CloudFront says, behind which the name of the stage is not seen', () => {
+  test('is the one that CloudFront forwards, without the name of the stage', () => {
     const headers = { host: GATEWAY, 'x-forwarded-host': 'Chat.Example.com', 'x-forwarded-proto': 'https' };
     expect(address(headers)).toEqual({ host: 'chat.example.com', baseUrl: 'https://Chat.Example.com' });
   });
 
-  test('is with the stage at the bare gateway', () => {
+  test('includes the stage at the bare gateway', () => {
     expect(address({ host: GATEWAY, 'x-forwarded-proto': 'https' })).toEqual({
       host: GATEWAY,
       baseUrl: `https://${GATEWAY}/prod`,
     });
   });
 
-  test('is without it where the gateway has a host of its own for us, and on a laptop', () => {
+  test('does not include it at a custom domain of the gateway, or locally', () => {
     const { baseUrl, host } = address({ host: '127.0.0.1:9991' }, '/api/v1/messages');
     expect([baseUrl, host]).toEqual(['http://127.0.0.1:9991', '127.0.0.1']);
   });
 
   test.each(['', 'a, b', 'chat.example.com/path', 'user@chat.example.com', 'a'.repeat(256)])(
-    'is not the forwarded host "%s", which is none',
+    'is not the invalid forwarded host "%s"',
     (forwarded) => {
       expect(address({ host: GATEWAY, 'x-forwarded-host': forwarded }).host).toBe(GATEWAY);
     },
   );
 
-  test('chooses the organization, and nothing else: a key is good in its own alone', async () => {
+  test('selects only the organization, and a key is valid only in its own', async () => {
     const [mine, other] = [await newRealm(), await newRealm()];
     const asked = { path: { place: 'here' }, body: form({ name: 'me' }) };
     const at = (host: string) => ask({ ...asked, headers: { 'X-Forwarded-Host': host } }, mine);

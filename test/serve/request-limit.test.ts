@@ -19,7 +19,7 @@ const message = { type: 'channel', to: 'general', topic: 't', content: 'hello' }
 const leftOf = ({ headers }: Reply) => Number(headers['X-RateLimit-Remaining']);
 
 describe('requests of an account (companion facts 5)', () => {
-  it('are counted in every reply, refusals too', async () => {
+  it('have the remaining number in every reply, refusals too', async () => {
     const realm = await limited(200);
     const { member } = realm.people;
     const first = await realm.call(getOwn, member);
@@ -58,7 +58,7 @@ describe('requests of an account (companion facts 5)', () => {
     expect(leftOf(await realm.call(getOwn, owner))).toBe(18);
   });
 
-  it('count as one account however the credentials are spelled, and with every key', async () => {
+  it('count for one account, however the credentials are spelled, and with every key', async () => {
     const realm = await limited(200);
     const { email, apiKey } = realm.people.member;
     const encoded = (text: string) => Buffer.from(text).toString('base64');
@@ -78,7 +78,7 @@ describe('requests of an account (companion facts 5)', () => {
     expect(leftOf(await realm.call(getOwn, renewed))).toBe(199 - spellings.length - 1);
   });
 
-  it('are shared by all containers', async () => {
+  it('count together in all containers', async () => {
     const realm = await limited(10);
     for (let n = 1; n <= 10; n++) {
       const container = await limited(10, realm);
@@ -99,21 +99,21 @@ describe('requests of an account (companion facts 5)', () => {
     expect(leftOf(await realm.call(getOwn, member))).toBe(199);
   });
 
-  it('to many people count as many', async () => {
+  it('to many users count as several', async () => {
     const realm = await limited(200);
     const { member, guest } = realm.people;
     const to = Array<number>(50).fill(guest.userId);
     expect(leftOf(await realm.call(send, member, { type: 'direct', to, content: 'hello' }))).toBe(195);
   });
 
-  it('are not limited where the limit is 0', async () => {
+  it('are not limited if the limit is 0', async () => {
     const realm = await limited(0);
     const reply = await realm.call(getOwn, realm.people.member);
     expect(reply.headers).not.toHaveProperty('X-RateLimit-Limit');
     expect(realm.meter.writeUnits).toBe(0);
   });
 
-  it('are limited where nobody set it', async () => {
+  it('are limited by default', async () => {
     const realm = (await newRealm()).container(undefined, { environment: { API_RATE_LIMIT: undefined } });
     expect((await realm.call(getOwn, realm.people.member)).headers['X-RateLimit-Limit']).toBe('200');
   });
@@ -143,7 +143,7 @@ describe('counting', () => {
     }
   });
 
-  it('of a request that is refused costs less than serving it, and then nothing', async () => {
+  it('of a refused request costs less than serving it, and then nothing', async () => {
     const realm = await limited(2);
     const { member } = realm.people;
     await realm.call(send, member, message);
@@ -160,7 +160,7 @@ describe('counting', () => {
     expect([realm.meter.readUnits, realm.meter.writeUnits]).toEqual([0, 0]);
   });
 
-  it('is done once for a request whose names led elsewhere than was remembered', async () => {
+  it('is done once for a request whose remembered names were wrong', async () => {
     const realm = await limited(200);
     const { member } = realm.people;
     await realm.call(getOwn, member);
@@ -176,7 +176,7 @@ describe('counting', () => {
     expect(leftOf(await realm.call(getOwn, member))).toBe(198);
   });
 
-  it('that fails fails the request, and is tried again by the client', async () => {
+  it('that fails makes the request fail, and the client retries', async () => {
     const realm = await limited(200);
     const throttled = realm.container(
       mishaps({

@@ -30,7 +30,7 @@ const throws = (error: Error) => (): never => {
 
 type Event = Parameters<ReturnType<Served['with']>>[0];
 
-describe('every reply is what it says it is, runs in no page, and may be read by pages of all origins', () => {
+describe('security headers and CORS headers', () => {
   const safe = {
     'X-Content-Type-Options': 'nosniff',
     'Access-Control-Allow-Origin': '*',
@@ -44,13 +44,13 @@ describe('every reply is what it says it is, runs in no page, and may be read by
     ['a refusal', answering(throws(badRequest('x')))],
     ['a fault', answering(throws(new Error('x')))],
     ['a file', serveFile(forAnyone, async () => ({ bytes: Buffer.from('x'), contentType: 'image/png' }), {})],
-  ])('%s', async (_, handler) => {
+  ])('are on %s', async (_, handler) => {
     const { outside, host } = await newRealm();
     const reply = await handler.with(outside)({ headers: { host }, body: null } as unknown as Event);
     expect(reply.headers).toMatchObject(safe);
   });
 
-  it('a reply that is too large is refused in the envelope', async () => {
+  it('are on a reply that is refused as too large', async () => {
     const { outside, host } = await newRealm();
     const headers = { host, 'Accept-Encoding': 'identity' };
     const handler = answering(() => ({ text: 'x'.repeat(6_300_000) }));
@@ -59,7 +59,7 @@ describe('every reply is what it says it is, runs in no page, and may be read by
     expect(JSON.parse(reply.body)).toMatchObject({ result: 'error', code: 'BAD_REQUEST' });
   });
 
-  it('those of functions, whoever asks', async () => {
+  it('are on replies of real endpoints, for every caller', async () => {
     const { call, people } = await newRealm();
     for (const reply of [
       await call(getOwn, people.member),

@@ -89,7 +89,7 @@ const point = ({ outside, realm }: TestRealm, name: string, channelId: number): 
   outside.table.put(key('channelName', { realm, name }), { channelId });
 
 describe('what a container remembers', () => {
-  it('saves a round trip where it is right', async () => {
+  it('saves a round trip if it is right', async () => {
     const realm = await newRealm();
     const { general } = realm.channels;
     const container = realm.container();
@@ -105,7 +105,7 @@ describe('what a container remembers', () => {
     ]);
   });
 
-  it('lets a large request be looked up at once, and without it the key is looked up first', async () => {
+  it('lets the names of a large request be looked up at once, while a cold container first checks the key', async () => {
     const realm = await newRealm();
     const cold = realm.container();
     const large = { name: 'general', say: 'x'.repeat(SMALL_REQUEST) };
@@ -116,7 +116,7 @@ describe('what a container remembers', () => {
     expect(cold.meter.roundTrips).toBe(2);
   });
 
-  it('is never believed where it is wrong: what was read by it is read again', async () => {
+  it('has no effect if it is wrong, since its reads are repeated', async () => {
     const realm = await newRealm();
     const { general, random } = realm.channels;
     const container = realm.container();
@@ -130,7 +130,7 @@ describe('what a container remembers', () => {
     expect(read.at(-2)).toBe(random);
   });
 
-  it('may be that a name leads nowhere, until it does', async () => {
+  it('may be the absence of a name, until the name exists', async () => {
     const realm = await newRealm();
     const container = realm.container();
     expect((await follow(container, 'soon')).body.channel).toBeNull();
@@ -139,7 +139,7 @@ describe('what a container remembers', () => {
     expect(read).toEqual([undefined, undefined, channelId]);
   });
 
-  it('does no harm where it leads into trouble', async () => {
+  it('does no harm if it causes an error', async () => {
     const realm = await newRealm();
     const { general, random } = realm.channels;
     const container = realm.container();
@@ -155,7 +155,7 @@ describe('what a container remembers', () => {
     expect(read).toEqual([general, general, random, random]);
   });
 
-  it('is not used for somebody whose key it does not know', async () => {
+  it('is not used for a caller whose key it does not remember', async () => {
     const realm = await newRealm();
     const container = realm.container();
     await follow(container, 'general');
@@ -166,7 +166,7 @@ describe('what a container remembers', () => {
     expect(container.meter.calls.map(({ action }) => action)).toEqual(['BatchGet']);
   });
 
-  it('holds nothing that callers without a valid key named', async () => {
+  it('has nothing from requests without a valid key', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const container = realm.container();
@@ -182,7 +182,7 @@ describe('what a container remembers', () => {
     expect(container.meter.roundTrips).toBe(2);
   });
 
-  it('does not let a key in that was replaced elsewhere', async () => {
+  it('does not accept a key that was replaced elsewhere', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const container = realm.container();
@@ -195,7 +195,7 @@ describe('what a container remembers', () => {
     expect((await container.call(probe, renewed, { name: 'general' })).status).toBe(200);
   });
 
-  it('does not let somebody in who was deactivated elsewhere, and lets them in again later', async () => {
+  it('does not accept a user who was deactivated elsewhere, and accepts them again after reactivation', async () => {
     const realm = await newRealm();
     const { owner, member, bot } = realm.people;
     const container = realm.container();
@@ -228,7 +228,7 @@ describe('what a container remembers', () => {
     expect(body.user_id).toBe(second.people.guest.userId);
   });
 
-  it('does not send to a channel by a name that another one has by now', async () => {
+  it('does not send to a channel by a name that another one has now', async () => {
     const realm = await newRealm();
     const { general, random } = realm.channels;
     const container = realm.container();
@@ -246,7 +246,7 @@ describe('a decision whose snapshot changed', () => {
     throw new ConflictError([]);
   };
 
-  it('is made again, on what is true then', async () => {
+  it('is made again, on the new state', async () => {
     const realm = await newRealm();
     const { general, random } = realm.channels;
     let moved: Promise<void> | undefined;
@@ -269,7 +269,7 @@ describe('a decision whose snapshot changed', () => {
     ]);
   });
 
-  it('is asked to retry when that happens every time, and leaves no hole in the log', async () => {
+  it('makes the client retry if that happens every time, and leaves no hole in the log', async () => {
     const realm = await newRealm();
     runs = Array.from({ length: 100 }, () => stale);
     const impatient = { ...realm, outside: { ...realm.outside, wait: async () => {} } };
@@ -284,8 +284,8 @@ describe('a decision whose snapshot changed', () => {
   });
 });
 
-describe('a fault', () => {
-  it('tells the client nothing, and the operator everything except secrets', async () => {
+describe('an internal error', () => {
+  it('reveals nothing to the client, and everything except secrets to the operator', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     runs = [
@@ -311,7 +311,7 @@ describe('a fault', () => {
     await expectNoHole(realm);
   });
 
-  it('of the store is one of ours, whichever request it meets', async () => {
+  it('is the result of an error of the store, for any request', async () => {
     const realm = await newRealm();
     const broken = refusedWith(() => new Error('the store is on fire'));
     for (const plan of [

@@ -105,9 +105,9 @@ const calls: Readonly<
   'a registration': { handler: register, parameters: {}, kinds: ['get', 'query', 'put'] },
 };
 
-describe('a limit that stays', () => {
+describe('throttling that lasts', () => {
   test.each(Object.entries(calls))(
-    'ends %s in time, with a 429 that has done nothing',
+    'ends %s in time, with a 429 and without an effect',
     async (_, { handler, parameters, kinds }) => {
       const realm = await newRealm();
       const { member, guest } = realm.people;
@@ -145,14 +145,14 @@ describe('a limit that stays', () => {
     },
   );
 
-  test('is told as such also where there is no room for giving the numbers back', async () => {
+  test('is a 429 even if the numbers cannot be released', async () => {
     const realm = await newRealm();
     const { container, state } = crowded(realm, ['transact', 'put'], conflict);
     expect(await container.call(send, realm.people.member, message)).toMatchObject(comeAgain);
     expect(state.passed()).toBeLessThan(1_000 * defaultTimeout);
   });
 
-  test('is no excuse where a reply was lost: what was sent is perhaps there', async () => {
+  test('is not a 429 if a reply was lost, since the message may have been sent', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     let sent = 0;
@@ -182,7 +182,7 @@ describe('a limit that stays', () => {
     expect(messagesIn(await loggedAfter(realm, before))).toHaveLength(1);
   });
 
-  test('stops no endpoint from answering', async () => {
+  test('lets every endpoint answer', async () => {
     const realm = await newRealm();
     const kinds: readonly Request[] = ['get', 'query', 'put', 'update', 'transact'];
     for (const endpoint of endpoints.filter(({ needs }) => needs.table.length > 0)) {
@@ -201,7 +201,7 @@ describe('a limit that stays', () => {
     }
   });
 
-  test('keeps messages of a worker for another run', async () => {
+  test('leaves queue messages of a worker for another run', async () => {
     const realm = await newRealm();
     const { container } = crowded(realm, ['query'], refusals.ThrottlingException as () => Error);
     await expect(runSchedule(container, retention)).rejects.toMatchObject({ name: 'ThrottlingException' });
@@ -209,10 +209,10 @@ describe('a limit that stays', () => {
   });
 });
 
-describe('a limit that passes', () => {
+describe('throttling that passes', () => {
   const names = ['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded'];
 
-  test.concurrent.each(Object.entries(calls))('is not noticed by %s', async (_, { handler, parameters }) => {
+  test.concurrent.each(Object.entries(calls))('has no effect on %s', async (_, { handler, parameters }) => {
     const realm = await newRealm();
     const seen = new Map<string, number>();
     let refused = 0;
@@ -237,7 +237,7 @@ describe('a limit that passes', () => {
     }
   });
 
-  test('is waited for by a commit longer than by the client', async () => {
+  test('makes a commit wait longer than the client of the store', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const { container, state } = crowded(realm, ['transact'], conflict);

@@ -13,7 +13,7 @@ const queueWorker: QueueWorker = {
 const scheduled: ScheduledWorker = { ...base, id: 'probe-schedule', schedule: { everyMinutes: 5 } };
 
 describe('servesQueue', () => {
-  it('runs for each message by itself; only those that failed come again', async () => {
+  it('handles each message separately, and only those that failed come again', async () => {
     const realm = await newRealm();
     const seen: WorkRecord[] = [];
     const handler = servesQueue(queueWorker, async (_, record) => {
@@ -36,7 +36,7 @@ describe('servesQueue', () => {
     expect(left).toBeLessThanOrEqual(20_000);
   });
 
-  it('reports to the operator which message failed and why, but not what was in it', async () => {
+  it('reports to the operator which message failed and why, but not its content', async () => {
     const realm = await newRealm();
     const handler = servesQueue(queueWorker, async () => {
       throw new Error('no use');
@@ -56,7 +56,7 @@ describe('servesQueue', () => {
     expect(JSON.stringify(realm.reports)).not.toContain('of somebody');
   });
 
-  it('gives tools that are made from the environment, once', async () => {
+  it('passes clients that are made once from the environment', async () => {
     const realm = await newRealm();
     let made = 0;
     const tools = {
@@ -80,7 +80,7 @@ describe('servesQueue', () => {
 });
 
 describe('servesSchedule', () => {
-  it('tells when the run will be ended, by the clock of the outside', async () => {
+  it('passes the time at which the run will be ended, by its own clock', async () => {
     const realm = await newRealm();
     realm.pass(5_000_000);
     const deadlines: number[] = [];
@@ -94,7 +94,7 @@ describe('servesSchedule', () => {
     expect((deadlines[0] as number) - now).toBeLessThan(40_000);
   });
 
-  it('a run that failed is reported, and fails, so that Lambda tries it again', async () => {
+  it('reports a failed run, and fails, so that Lambda tries it again', async () => {
     const realm = await newRealm();
     const handler = servesSchedule(scheduled, async () => {
       throw new Error('no use');
@@ -110,7 +110,7 @@ describe('servesSchedule', () => {
     ]);
   });
 
-  it('is held to its grants in tests', async () => {
+  it('enforces its grants in tests', async () => {
     const realm = await newRealm();
     const handler = servesSchedule(scheduled, async ({ table }) => {
       await table.get('realm', { realm: realm.realm });

@@ -4,7 +4,7 @@ import { key } from '../../shared/table/keys.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /server_settings', () => {
-  it('tells a client without credentials which server it reached (9/feature-level)', async () => {
+  it('identifies the server to a client without credentials (9/feature-level)', async () => {
     const { call, host } = await newRealm();
     const { status, body } = await call(
       handler,
@@ -34,14 +34,14 @@ describe('GET /server_settings', () => {
     });
   });
 
-  it('does not look at credentials, and names what it does not know', async () => {
+  it('ignores credentials, and lists unknown parameters', async () => {
     const { call, people } = await newRealm();
     const wrong = { ...people.member, apiKey: 'wrong' };
     const { status, body } = await call(handler, wrong, {}, { query: { color: 'red' } });
     expect([status, body.ignored_parameters_unsupported]).toEqual([200, ['color']]);
   });
 
-  it('is incompatible with a client that asks for it by its name (companion facts 3.13)', async () => {
+  it('is incompatible only with the test client ZulipInvalid (companion facts 3.13)', async () => {
     const { call } = await newRealm();
     const isIncompatible = async (userAgent: string) =>
       (await call(handler, undefined, {}, { headers: { 'user-agent': userAgent } })).body.is_incompatible;
@@ -55,7 +55,7 @@ describe('GET /server_settings', () => {
     expect(body.realm_url).toBe(`http://${host.toUpperCase()}:9991`);
   });
 
-  it('renders the description, which cannot become active HTML', async () => {
+  it('renders the description without active HTML', async () => {
     const { call, outside, realm } = await newRealm();
     const description = '**Hello** <script>alert(1)</script>';
     await outside.table.update(key('realm', { realm }), { set: { description } });
@@ -65,7 +65,7 @@ describe('GET /server_settings', () => {
   });
 
   it.each(['nowhere.test', '', 'a'.repeat(300), 'nowhere.test:80', '%00'])(
-    'knows no organization at %j (companion facts 3.13)',
+    'finds no organization at %j (companion facts 3.13)',
     async (host) => {
       const { call } = await newRealm();
       const { status, body } = await call(handler, undefined, {}, { headers: { host } });

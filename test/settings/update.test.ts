@@ -28,13 +28,13 @@ const bearers = async ({ outside, realm }: TestRealm, name: string): Promise<num
 };
 
 describe('PATCH /settings', () => {
-  it('takes every setting that /register tells, but for the choices that come with two of them', () => {
+  it('accepts every setting that /register returns, except the options of two of them', () => {
     const fixed = ['available_notification_sounds', 'emojiset_choices'];
     const known = Object.keys(updateSettings.parameters);
     expect(Object.keys(defaultUserSettings).filter((name) => !known.includes(name))).toEqual(fixed);
   });
 
-  it('changes all that is asked for, tells the clients of the caller, and nobody else (wire facts 3.10, 14)', async () => {
+  it('changes all given settings, with events only for the clients of the caller (wire facts 3.10, 14)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const wanted = {
@@ -64,7 +64,7 @@ describe('PATCH /settings', () => {
     expect(await settingsOf(realm, admin)).toEqual(defaultUserSettings);
   });
 
-  it('leaves to the events nothing that the state does not tell: the state before and the events are the state after', async () => {
+  it('sends events that turn the state before into the state after', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const client = await givenClient(realm, member, { fetch_event_types: ['user_settings'] });
@@ -78,7 +78,7 @@ describe('PATCH /settings', () => {
     expect(state).toMatchObject({ enter_sends: false, color_scheme: 2, timezone: 'Europe/Berlin' });
   });
 
-  it('sends no event for values that stay the same, and lists what it does not know (wire facts 1.1)', async () => {
+  it('sends no event for values that stay the same, and lists unknown parameters (wire facts 1.1)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
@@ -89,7 +89,7 @@ describe('PATCH /settings', () => {
     expect((await set(realm, member, {})).status).toBe(200);
   });
 
-  it('tells administrators who consents to exports (wire facts 10)', async () => {
+  it('sends administrators an event when a user consents to exports (wire facts 10)', async () => {
     const realm = await newRealm();
     const { member, owner, moderator } = realm.people;
     const [above, beside] = [await givenClient(realm, owner), await givenClient(realm, moderator)];
@@ -109,7 +109,7 @@ describe('PATCH /settings', () => {
     ]);
   });
 
-  it('tells everybody the time zone of a person', async () => {
+  it('sends everybody the time zone of a user', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, guest);
@@ -146,7 +146,7 @@ describe('PATCH /settings', () => {
     ['another address', { email: 'other@example.com' }],
     ['a password', { new_password: 'secret' }],
     ['settings of others', { target_users: { user_ids: [1], skip_if_already_edited: false } }],
-  ])('refuses %s, and all else that was asked for with it', async (_, parameters) => {
+  ])('refuses %s, and changes nothing else either', async (_, parameters) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
@@ -160,14 +160,14 @@ describe('PATCH /settings', () => {
     expect(await settingsOf(realm, member)).toEqual(defaultUserSettings);
   });
 
-  it('is for people', async () => {
+  it('refuses bots', async () => {
     const realm = await newRealm();
     expect(answer(await set(realm, realm.people.bot, { enter_sends: true }))).toEqual([400, 'BAD_REQUEST']);
     expect(answer(await realm.call(update, undefined, {}))).toEqual([401, 'UNAUTHORIZED']);
     expect((await set(realm, realm.people.guest, { enter_sends: true })).status).toBe(200);
   });
 
-  it('leaves both of two changes at once', async () => {
+  it('keeps both of two concurrent changes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const changes = [{ enter_sends: true }, { color_scheme: 3 }, { hide_ai_features: true }];
@@ -176,7 +176,7 @@ describe('PATCH /settings', () => {
     expect(await settingsOf(realm, member)).toMatchObject(Object.assign({}, ...changes));
   });
 
-  it('stores what the log tells last, however many change one setting at once', async () => {
+  it('stores the value of the last event after concurrent changes of one setting', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let round = 0; round < 3; round++) {
@@ -202,7 +202,7 @@ describe('PATCH /settings', () => {
     expect(await told(realm, before)).toHaveLength(1);
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm, with every setting at once', async () => {
+  it('takes 3 round trips cold and 2 warm, with every setting at once', async () => {
     const realm = await newRealm();
     const container = realm.container();
     await set(container, realm.people.member, { enter_sends: true });
@@ -232,7 +232,7 @@ describe('the name of the caller', () => {
     expect(await bearers(realm, 'ada lovelace')).toEqual([member.userId]);
   });
 
-  it('is found under the last one of two at once, and under no other', async () => {
+  it('is the last of two concurrent changes in mentions too', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const old = (await registered(realm, member)).full_name;
@@ -247,7 +247,7 @@ describe('the name of the caller', () => {
     }
   });
 
-  it('stays where the organization wants that, except for administrators', async () => {
+  it('cannot be changed if the organization turned that off, except by administrators', async () => {
     const realm = await newRealm();
     await givenRealmSettings(realm, { name_changes_disabled: true });
     const { member, admin } = realm.people;
@@ -256,7 +256,7 @@ describe('the name of the caller', () => {
   });
 });
 
-describe('the wish not to be shown', () => {
+describe("hiding one's presence", () => {
   const seen = async (realm: TestRealm, by: Person, whom: Person) => {
     const { body } = await realm.call(ping, by, { status: 'idle', last_update_id: -1 });
     return body.presences[whom.userId];
@@ -264,7 +264,7 @@ describe('the wish not to be shown', () => {
   const here = (realm: TestRealm, person: Person) => realm.call(ping, person, { status: 'active' });
   const offline = (realm: TestRealm) => Math.floor(realm.outside.now() / 1000) - 200;
 
-  it('makes somebody gone at once, and keeps them so while they ping', async () => {
+  it('shows the user as offline at once, and stays in effect while they ping', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const joined = Math.floor(realm.outside.now() / 1000);
@@ -285,7 +285,7 @@ describe('the wish not to be shown', () => {
     expect((await seen(realm, admin, member)).active_timestamp).toBeGreaterThan(offline(realm));
   });
 
-  it('holds against a ping that was let in before it, also in the next slot of time', async () => {
+  it('takes precedence over a ping that was in progress, also in the next time slot', async () => {
     for (const minutes of [0, 5]) {
       const realm = await newRealm();
       const { member, admin } = realm.people;

@@ -27,7 +27,7 @@ async function signIn<R extends TestRealm>(realm: R, wants: boolean): Promise<R>
   return realm;
 }
 
-it('somebody who wants it gets a mail about a new sign-in, with the device and no key', async () => {
+it('a user gets a mail about a new sign-in, with the device and without the key', async () => {
   const realm = await signIn(await withMailbox(await newRealm()), true);
   await realm.sendMail();
   expect(realm.mails).toMatchObject([{ to: 'member@example.com', subject: 'New sign-in at Test' }]);
@@ -36,7 +36,7 @@ it('somebody who wants it gets a mail about a new sign-in, with the device and n
   expect(await leftIn(realm)).toEqual([]);
 });
 
-it('so do sign-ins on the page and by a login token, once each', async () => {
+it('sign-ins on the page and by a login token send one mail each', async () => {
   const realm = await signIn(await withMailbox(await newRealm()), true);
   const { email } = realm.people.member;
   const browser = new Browser(realm);
@@ -50,7 +50,7 @@ it('so do sign-ins on the page and by a login token, once each', async () => {
   expect(realm.mails.map(({ subject }) => subject)).toEqual(Array(3).fill('New sign-in at Test'));
 });
 
-it('nobody gets one who does not want it, where no mail is sent, or for a key that is regenerated', async () => {
+it('no mail is sent if the user turned it off, the service sends no mail, or the key is regenerated', async () => {
   const realm = await signIn(await withMailbox(await newRealm()), false);
   await signIn(await newRealm(), true);
   await givenSettings(realm, realm.people.member, { enable_login_emails: true });

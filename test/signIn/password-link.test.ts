@@ -35,7 +35,7 @@ const set = (realm: TestRealm, token: string, password = PASSWORD): Promise<stri
 const DEAD = /^BAD_REQUEST: This link does not work/;
 
 describe('a link for a new password', () => {
-  it('sets it once, and leaves the keys of the account', async () => {
+  it('sets it once, and keeps the keys of the account', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const token = await linkFor(realm, member);
@@ -48,7 +48,7 @@ describe('a link for a new password', () => {
     expect(await set(realm, token)).toMatch(DEAD);
   });
 
-  it('is used by one of two who use it at the same time', async () => {
+  it('works for one of two concurrent requests', async () => {
     const realm = await newRealm();
     const token = await linkFor(realm, realm.people.member);
     const results = await Promise.all(
@@ -60,7 +60,7 @@ describe('a link for a new password', () => {
     expect(results.find((result) => result !== 'set')).toMatch(DEAD);
   });
 
-  it('takes no weak password, and goes on working', async () => {
+  it('refuses a weak password, and can be used again', async () => {
     const realm = await newRealm();
     const token = await linkFor(realm, realm.people.member);
     for (const password of ['', 'short', 'password1', 'x'.repeat(10_000)]) {
@@ -69,7 +69,7 @@ describe('a link for a new password', () => {
     expect(await set(realm, token)).toBe('set');
   });
 
-  it('ends after a day, and with the account', async () => {
+  it('expires after a day, and with the account', async () => {
     const realm = await newRealm();
     const { member, moderator, owner } = realm.people;
     const ofDeactivated = await linkFor(realm, moderator);
@@ -80,7 +80,7 @@ describe('a link for a new password', () => {
     expect(await set(realm, late)).toMatch(DEAD);
   });
 
-  it('is of one organization, and no other token opens it', async () => {
+  it('works in one organization only, and only with its own token', async () => {
     const [realm, other] = [await newRealm(), await newRealm()];
     const token = await linkFor(realm, realm.people.member);
     for (const wrong of [`${token}x`, token.slice(1), '', '\0'])
@@ -99,7 +99,7 @@ describe('asking for a new password', () => {
     expect(await set(realm, tokenIn(realm.mails[0]?.text ?? ''))).toBe('set');
   });
 
-  it('says and does the same for an unknown address, and for a bot, but mails nothing', async () => {
+  it('gives the same reply for an unknown address and for a bot, but sends no mail', async () => {
     const realm = await withMailbox(await newRealm());
     const before = realm.meter.roundTrips;
     await ask(realm, 'member@example.com');
@@ -141,7 +141,7 @@ describe('asking for a new password', () => {
     expect(realm.mails).toEqual([]);
   });
 
-  it('is refused where the service sends no mail', async () => {
+  it('is refused if the service sends no mail', async () => {
     const realm = await newRealm();
     await expect(ask(realm, realm.people.member.email)).rejects.toThrow(/sends no mail/);
   });

@@ -44,7 +44,7 @@ const triesFrom = ({ outside, realm }: TestRealm, address: string) =>
   });
 
 describe('POST /fetch_api_key', () => {
-  it('makes a key for the device, and leaves the others', async () => {
+  it('creates a key for the device, and keeps the others', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenPassword(realm, member);
@@ -66,7 +66,7 @@ describe('POST /fetch_api_key', () => {
     ]);
   });
 
-  it('gives one answer to a wrong password, an unknown address, and an account without a password', async () => {
+  it('gives the same reply for a wrong password, an unknown address, and an account without a password', async () => {
     const realm = await newRealm();
     const { member, admin, bot } = realm.people;
     await givenPassword(realm, member);
@@ -92,7 +92,7 @@ describe('POST /fetch_api_key', () => {
     expect(answer(await signIn(realm, member.email, password))).toEqual(WRONG);
   });
 
-  it('refuses text with a NUL or broken UTF-8 as a malformed request, and makes no key', async () => {
+  it('refuses text with a NUL or invalid UTF-8 as a malformed request, and creates no key', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenPassword(realm, member);
@@ -103,7 +103,7 @@ describe('POST /fetch_api_key', () => {
     expect((await realm.call(listKeys, member)).body.api_keys).toHaveLength(1);
   });
 
-  it('takes a password however its letters are composed', async () => {
+  it('accepts a password in any Unicode normalization', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenPassword(realm, member, 'gro\u00df und sch\u00f6n'.normalize('NFC'));
@@ -116,7 +116,7 @@ describe('POST /fetch_api_key', () => {
     expect(answer(await signIn(realm, 'member', PASSWORD))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('says that an account or its organization is out of service, to who knows the password', async () => {
+  it('reports a deactivated account or organization, but only with the right password', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenPassword(realm, member);
@@ -127,7 +127,7 @@ describe('POST /fetch_api_key', () => {
     expect(answer(await signIn(realm, member.email, PASSWORD))).toEqual([401, 'REALM_DEACTIVATED']);
   });
 
-  it('locks an account after five failed tries, for the right password too, until half an hour is over', async () => {
+  it('locks an account for half an hour after five failed tries, for the right password too', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenPassword(realm, member);
@@ -142,7 +142,7 @@ describe('POST /fetch_api_key', () => {
     expect((await signIn(realm, member.email, PASSWORD)).status).toBe(200);
   });
 
-  it('counts tries at once too: of ten wrong ones at most five are compared', async () => {
+  it('counts concurrent tries, so that of ten wrong ones at most five are compared', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenPassword(realm, member);
@@ -152,7 +152,7 @@ describe('POST /fetch_api_key', () => {
     expect(answer(await signIn(realm, member.email, PASSWORD))).toEqual([429, 'RATE_LIMIT_HIT']);
   });
 
-  it('refuses a field that is there twice, and makes no key', async () => {
+  it('refuses a duplicate field, and creates no key', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenPassword(realm, member);
@@ -188,7 +188,7 @@ describe('POST /fetch_api_key', () => {
     expect((await signIn(realm, member.email, PASSWORD, from('203.0.113.8'))).status).toBe(200);
   });
 
-  it('derives one hash for an unknown address too, and for an account without a password', async () => {
+  it('computes one hash also for an unknown address and an account without a password', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await givenPassword(realm, member);
@@ -220,7 +220,7 @@ describe('POST /fetch_api_key', () => {
 });
 
 describe('a password', () => {
-  it('is chosen when the account is made, and then no key is handed out', async () => {
+  it('is chosen when the account is created, which returns no key', async () => {
     const realm = (await newRealm()).container((send) => send, { passwordCost });
     const account = { email: 'ada@example.com', full_name: 'Ada Lovelace' };
     const { body } = await realm.call(createUser, realm.people.admin, { ...account, password: PASSWORD });
@@ -235,7 +235,7 @@ describe('a password', () => {
     ['long', 'x7Q!'.repeat(30)],
     ['common', 'password123'],
     ['made of the name of its owner', 'adalovelace1'],
-  ])('is refused if it is too %s, and no account is made', async (_, password) => {
+  ])('is refused if it is too %s, and no account is created', async (_, password) => {
     const realm = await newRealm();
     const account = { email: 'ada@example.com', full_name: 'Ada Lovelace' };
     const reply = await realm.call(createUser, realm.people.admin, { ...account, password });
@@ -245,7 +245,7 @@ describe('a password', () => {
     expect(await realm.outside.table.get('account', at)).toBeUndefined();
   });
 
-  it('is changed by who knows the old one; keys go on working', { timeout: 60_000 }, async () => {
+  it('can be changed with the old one, and keys still work', { timeout: 60_000 }, async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const change = (passwords: Readonly<Record<string, string>>) =>
@@ -281,7 +281,7 @@ describe('a password', () => {
 describe('signing in without a password', () => {
   const development = { environment: { DEVELOPMENT_SIGN_IN: 'true' } };
 
-  it('is for the local service only', async () => {
+  it('works only in the local service', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const parameters = { username: member.email };
@@ -290,7 +290,7 @@ describe('signing in without a password', () => {
     expect((await realm.call(getSettings, undefined)).body.authentication_methods.dev).toBe(false);
   });
 
-  it('lists the people of the organization, and gives each a key', async () => {
+  it('lists the users of the organization, and gives each a key', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator, member, guest } = realm.people;
     const local = realm.container(undefined, development);
@@ -304,7 +304,7 @@ describe('signing in without a password', () => {
     expect((await local.call(getSettings, undefined)).body.authentication_methods.dev).toBe(true);
   });
 
-  it('is not for bots, deactivated people or unknown addresses', async () => {
+  it('is refused for bots, deactivated users and unknown addresses', async () => {
     const realm = await newRealm();
     const { bot, member } = realm.people;
     const local = realm.container(undefined, development);

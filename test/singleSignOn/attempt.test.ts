@@ -24,7 +24,7 @@ function expectNotTheirs({ status, headers, text }: BrowserReply): void {
 }
 
 describe('the browser that completes a sign-in (RFC 6749, 10.12)', () => {
-  it('is the one that began', async () => {
+  it('must be the one that started it', async () => {
     const attacker = await begun(realm);
     const query = provider.signIn(attacker.url, claims());
     expectNotTheirs(await comeBack(new Browser(realm), query));
@@ -34,7 +34,7 @@ describe('the browser that completes a sign-in (RFC 6749, 10.12)', () => {
     expect((await comeBack(victim.browser, provider.signIn(victim.url, claims()))).status).toBe(303);
   });
 
-  it('keeps a cookie that only this host gets, over TLS, and that scripts cannot read', async () => {
+  it('has a cookie for this host only, over TLS, that scripts cannot read', async () => {
     const { browser, url } = await begun(realm);
     const cookie = browser.cookies.get(COOKIE) ?? '';
     expect(cookie).toMatch(/^[\w-]{100,4000}$/);
@@ -57,7 +57,7 @@ describe('the browser that completes a sign-in (RFC 6749, 10.12)', () => {
 });
 
 describe('the state', () => {
-  it('is used once, even by requests at the same time', async () => {
+  it('can be used once, even by concurrent requests', async () => {
     const pad = newPad();
     const { browser, url } = await begun(realm, { mobile_flow_otp: pad });
     const cookie = browser.cookies.get(COOKIE) ?? '';
@@ -83,21 +83,24 @@ describe('the state', () => {
     expectNotTheirs(await comeBack(browser, provider.signIn(url, claims())));
   });
 
-  it('is of one organization', async () => {
+  it('is valid in one organization', async () => {
     const { browser, url } = await begun(realm);
     const elsewhere = new Browser(withProvider(await newRealm(), provider.issuer));
     elsewhere.cookies.set(COOKIE, browser.cookies.get(COOKIE) ?? '');
     expectNotTheirs(await comeBack(elsewhere, provider.signIn(url, claims())));
   });
 
-  test.each(['', 'x', 'x'.repeat(43), 'x'.repeat(10_000)])('is one that we issued: not %j', async (state) => {
-    const { browser, url } = await begun(realm);
-    expectNotTheirs(await comeBack(browser, { ...provider.signIn(url, claims()), state }));
-  });
+  test.each(['', 'x', 'x'.repeat(43), 'x'.repeat(10_000)])(
+    'must be one that we issued, and not %j',
+    async (state) => {
+      const { browser, url } = await begun(realm);
+      expectNotTheirs(await comeBack(browser, { ...provider.signIn(url, claims()), state }));
+    },
+  );
 });
 
 describe('a code', () => {
-  it('of another sign-in does not count (RFC 7636)', async () => {
+  it('of another sign-in is refused (RFC 7636)', async () => {
     const [first, second] = [await begun(realm), await begun(realm)];
     const { code = '' } = provider.signIn(first.url, claims());
     const { state = '' } = provider.signIn(second.url, claims());
@@ -109,7 +112,7 @@ describe('a code', () => {
     ['they did not sign in there', { error: 'access_denied' }, 'The sign-in was not completed.'],
     ['there is none', {}, 'did not answer properly'],
     ['another provider sends it', { code: 'x', iss: 'https://evil.example' }, 'did not answer properly'],
-  ])('signs nobody in where %s', async (_, query, problem) => {
+  ])('is refused if %s', async (_, query, problem) => {
     const { browser, url } = await begun(realm);
     const { state = '' } = provider.signIn(url, claims());
     const { status, text, headers } = await comeBack(browser, { ...query, state });

@@ -11,7 +11,7 @@ import { begun, comeBack, newPad, readMobile, withProvider } from '../support/si
 let provider: CertifiedProvider | undefined;
 afterEach(() => provider?.stop());
 
-it('signs people in with a real provider of OpenID Connect, in a browser and on a telephone', async () => {
+it('users can sign in with a certified OpenID Connect provider, in a browser and on a phone', async () => {
   const made = await newRealm();
   const redirectUri = `https://${made.host}/complete/oidc`;
   provider = await startCertifiedProvider(redirectUri);

@@ -39,7 +39,7 @@ async function joined(token: string, claims: Readonly<Record<string, unknown>>, 
 const accountOf = (email: string) => realm.outside.table.get('account', { realm: realm.realm, email });
 
 describe('joining by single sign-on with an invitation', () => {
-  it('begins at a button of its page, and makes the account that the invitation gives, once', async () => {
+  it('starts at a button of its page, and creates the account of the invitation once', async () => {
     const token = await invited();
     const page = await new Browser(realm).open(showInvitation, { path: { token } });
     expect(page.text).toContain(
@@ -58,7 +58,7 @@ describe('joining by single sign-on with an invitation', () => {
     ]);
   });
 
-  it('with a link for many takes the address that the provider has verified', async () => {
+  it('takes the address that the provider has verified, for a reusable link', async () => {
     const token = await linkForMany();
     for (const email of ['bo@example.com', 'cy@example.com']) {
       expect((await joined(token, claimsOf({ email }))).reply.status).toBe(303);
@@ -66,7 +66,7 @@ describe('joining by single sign-on with an invitation', () => {
     }
   });
 
-  it('signs somebody in who has an account, and leaves the invitation', async () => {
+  it('signs in a user who has an account, and keeps the invitation', async () => {
     const token = await invited();
     const { browser, reply } = await joined(token, claimsOf(realm.people.member));
     expect(reply.status).toBe(303);
@@ -101,7 +101,7 @@ describe('joining by single sign-on with an invitation', () => {
     expect(await accountOf('ada@example.com')).toBeUndefined();
   });
 
-  it('is completed by the browser that began it only', async () => {
+  it('can be completed only by the browser that started it', async () => {
     const token = await invited();
     const { url } = await begun(realm, { invitation: token });
     const thief = await begun(realm);
@@ -110,7 +110,7 @@ describe('joining by single sign-on with an invitation', () => {
     expect(await accountOf('ada@example.com')).toBeUndefined();
   });
 
-  it('lets in one of two at the same moment; the other gets a page that says so', async () => {
+  it('succeeds for one of two concurrent requests, and shows the other a page that says so', async () => {
     const token = await linkForMany();
     const one = await begun(realm, { invitation: token });
     const two = await begun(realm, { invitation: token });
@@ -126,7 +126,7 @@ describe('joining by single sign-on with an invitation', () => {
     expect(await accountOf('ada@example.com')).toBeDefined();
   });
 
-  it('is a page, and no account, if the provider answers garbage', async () => {
+  it("shows a page, and creates no account, if the provider's reply is invalid", async () => {
     const token = await invited();
     provider.behave('/token', (_, response) => void response.end('<html>'));
     const { reply } = await joined(token, ADA);

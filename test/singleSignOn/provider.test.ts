@@ -78,9 +78,9 @@ describe('the ID token (OpenID Connect Core 1.0, 3.1.3.7)', () => {
   });
 });
 
-describe('the answers of the provider', () => {
+describe('the replies of the provider', () => {
   test.each(['', 'x', '<html>', '[]', 'null', '{}', '{"access_token":1}', '{"id_token":"a.b.c"}', '\0'])(
-    'are refused where the token is %j',
+    'are refused if the token is %j',
     async (body) => {
       provider.behave('/token', (_, response) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(body),
@@ -94,18 +94,18 @@ describe('the answers of the provider', () => {
     ['a failure', answer({}, 500)],
     ['no token', answer({ access_token: 'x', token_type: 'bearer' })],
     ['too much', answer({ padding: 'x'.repeat(300_000) })],
-  ])('are refused where the token is %s', async (_, how) => {
+  ])('are refused if the token is %s', async (_, how) => {
     provider.behave('/token', how);
     expect(await expectFault()).not.toContain('secret');
   });
 
-  test.each(['/token', '/keys'])('are waited for five seconds at most: %s', async (path) => {
+  test.each(['/token', '/keys'])('time out after five seconds: %s', async (path) => {
     const timeout = neverAnswering(path);
     expect(await expectFault()).toContain('no answer in time');
     expect(timeout.mock.calls.flat()).toContain(5_000);
   });
 
-  it('are refused where it redirects', async () => {
+  it('are refused if they are redirects', async () => {
     provider.behave('/token', (_, response) => response.writeHead(302, { location: '/keys' }).end());
     await expectFault();
     expect(provider.heard.map(({ path }) => path)).not.toContain('/keys');
@@ -116,7 +116,7 @@ describe('the answers of the provider', () => {
     ['what are no keys', { keys: [1, 'x', null] }],
     ['broken keys', { keys: [{ kty: 'RSA', kid: 'first', n: '!', e: 'AQAB' }] }],
     ['nothing', {}],
-  ])('are refused where its keys are %s', async (_, keys) => {
+  ])('are refused if the keys are %s', async (_, keys) => {
     provider.behave('/keys', answer(keys));
     await expectFault();
   });
@@ -162,7 +162,7 @@ describe('the metadata of the provider', () => {
     expect(headers).not.toHaveProperty('Set-Cookie');
   });
 
-  it('leads to no other address that is not public', async () => {
+  it('cannot lead to an address that is not public', async () => {
     const other = await startOpenIdProvider();
     provider.behave(DISCOVERY, answer({ ...metadata(), token_endpoint: `${other.issuer}/token` }));
     await expectFault();
@@ -170,21 +170,21 @@ describe('the metadata of the provider', () => {
     other.stop();
   });
 
-  it('is waited for five seconds at most', async () => {
+  it('times out after five seconds', async () => {
     const timeout = neverAnswering(DISCOVERY);
     const { status, text } = await new Browser(realm).open(begin);
     expect([status, text]).toEqual([400, expect.stringContaining('did not answer properly')]);
     expect(timeout.mock.calls.flat()).toContain(5_000);
   });
 
-  it('is refused where the provider cannot be reached', async () => {
+  it('causes a refusal if the provider cannot be reached', async () => {
     provider.stop();
     const { status, text } = await new Browser(realm).open(begin);
     expect([status, text]).toEqual([400, expect.stringContaining('did not answer properly')]);
   });
 });
 
-it('writes no secret into the log and onto no page', async () => {
+it('no secret of a sign-in is in the log or on a page', async () => {
   const { browser, url } = await begun(realm);
   const query = provider.signIn(url, claimsOf(realm.people.member));
   provider.behave('/token', answer({ error: 'invalid_client', error_description: query.code }, 401));

@@ -70,7 +70,7 @@ describe('GET /accounts/login/social/oidc', () => {
     });
   });
 
-  it('asks for the metadata of the provider once an hour', async () => {
+  it('loads the metadata of the provider once an hour', async () => {
     const asking = {
       outside: realm.outside,
       provider: { issuer: provider.issuer, clientId: 'parlance', name: 'Ant ID', clientSecret: '' },
@@ -107,7 +107,7 @@ describe('GET /accounts/login/social/oidc', () => {
   });
 });
 
-describe('where clients find it (companion facts 3.13)', () => {
+describe('the offer of single sign-on (companion facts 3.13)', () => {
   it('is among the sign-in methods of server_settings and of register', async () => {
     const { body } = await realm.call(getSettings, undefined);
     expect(body.authentication_methods['openid connect']).toBe(true);
@@ -133,7 +133,7 @@ describe('where clients find it (companion facts 3.13)', () => {
     expect((await browser.submit(signIn, page, fields)).text).toContain(link);
   });
 
-  it('is nowhere on a server without a provider', async () => {
+  it('is absent on a server without a provider', async () => {
     const bare = await newRealm();
     const { body } = await bare.call(getSettings, undefined);
     expect(body.authentication_methods['openid connect']).toBe(false);
@@ -142,8 +142,8 @@ describe('where clients find it (companion facts 3.13)', () => {
   });
 });
 
-describe('a sign-in on a telephone (companion facts 3.14)', () => {
-  it('hands over a key that only the client can read, and that works', async () => {
+describe('a sign-in on a phone (companion facts 3.14)', () => {
+  it('returns a working key that only the client can decrypt', async () => {
     const { member } = realm.people;
     const pad = newPad();
     const reply = await signInWith(realm, provider, claimsOf(member), { mobile_flow_otp: pad });
@@ -163,14 +163,14 @@ describe('a sign-in on a telephone (companion facts 3.14)', () => {
     expect(await mayCall(realm, member)).toBe(true);
   });
 
-  it('takes the cookie of the sign-in away, and begins no session', async () => {
+  it('deletes the cookie of the sign-in, and starts no session', async () => {
     const reply = await signInWith(realm, provider, claimsOf(realm.people.member), {
       mobile_flow_otp: newPad(),
     });
     expect(reply.headers['Set-Cookie']).toMatch(/^__Host-parlance-sign-in=; Path=\/; Max-Age=0;/);
   });
 
-  it('finds the account without regard to case', async () => {
+  it('finds the account in any case of the address', async () => {
     const { member } = realm.people;
     expect(await onPhone({ ...claimsOf(member), email: 'MEMBER@Example.COM' })).toMatchObject({
       userId: member.userId,
@@ -180,7 +180,7 @@ describe('a sign-in on a telephone (companion facts 3.14)', () => {
 });
 
 describe('a sign-in in a browser', () => {
-  it('begins a session, and leads to the page that was asked for', async () => {
+  it('starts a session, and redirects to the requested page', async () => {
     const { member } = realm.people;
     const reply = await signInWith(realm, provider, claimsOf(member), { next: '/account?done=x' });
     expect(reply.status).toBe(303);
@@ -191,7 +191,7 @@ describe('a sign-in in a browser', () => {
     expect(await mayCall(realm, session)).toBe(true);
   });
 
-  it('leads to the account if no page was asked for', async () => {
+  it('redirects to the account page if no page was requested', async () => {
     const reply = await signInWith(realm, provider, claimsOf(realm.people.member));
     expect(reply.headers.Location).toBe('/account');
   });
@@ -202,7 +202,7 @@ describe('a sign-in in a browser', () => {
     '/\\evil.example/',
     '/\t/evil.example/',
     'javascript:x',
-  ])('does not lead to another site: %j', async (next) => {
+  ])('does not redirect to another site: %j', async (next) => {
     const reply = await signInWith(realm, provider, claimsOf(realm.people.member), { next });
     expect([reply.status, reply.headers.Location]).toEqual([303, '/account']);
   });
@@ -232,7 +232,7 @@ describe('a sign-in on a desktop (companion facts 3.14)', () => {
   const use = (token: string, headers: Readonly<Record<string, string>> = {}, at = realm) =>
     new Browser(at).open(useToken, { path: { token }, headers });
 
-  it('shows a token that gets the client a session', async () => {
+  it('shows a token with which the client gets a session', async () => {
     const { member } = realm.people;
     const token = await tokenFor(member);
     const reply = await use(token);
@@ -249,7 +249,7 @@ describe('a sign-in on a desktop (companion facts 3.14)', () => {
     expect(refusalOf(await use(token))).toEqual(expired);
   });
 
-  it('refuses a token after 15 seconds, one that is changed, and one of another organization', async () => {
+  it('refuses a token after 15 seconds, a modified one, and one of another organization', async () => {
     const [old, other] = [await tokenFor(realm.people.member), await tokenFor(realm.people.guest)];
     const elsewhere = withProvider(await newRealm(), provider.issuer);
     expect(refusalOf(await use(other, {}, elsewhere))).toEqual(expired);
@@ -260,7 +260,7 @@ describe('a sign-in on a desktop (companion facts 3.14)', () => {
     }
   });
 
-  it('refuses a token that a page of another site leads to, and leaves it usable', async () => {
+  it('refuses a token in a link from another site, and leaves it usable', async () => {
     const token = await tokenFor(realm.people.member);
     expect(refusalOf(await use(token, { 'sec-fetch-site': 'cross-site' }))).toEqual([
       400,
@@ -269,7 +269,7 @@ describe('a sign-in on a desktop (companion facts 3.14)', () => {
     expect((await use(token, { 'sec-fetch-site': 'none' })).status).toBe(303);
   });
 
-  it('refuses the token of somebody who was deactivated meanwhile', async () => {
+  it('refuses the token of a user who was deactivated meanwhile', async () => {
     const { admin, member } = realm.people;
     const token = await tokenFor(member);
     await realm.call(deactivateUser, admin, {}, { path: { user: member.userId } });
@@ -302,7 +302,7 @@ describe('who may sign in', () => {
     expect(refusalOf(reply)).toEqual([400, expect.stringContaining(problem)]);
   });
 
-  it('refuses deactivated people, and everybody of an organization out of service', async () => {
+  it('refuses deactivated users, and every user of a deactivated organization', async () => {
     const { admin, member, guest } = realm.people;
     await realm.call(deactivateUser, admin, {}, { path: { user: member.userId } });
     expect(refusalOf(await signedIn(claimsOf(member)))).toEqual([403, deactivated]);
@@ -324,7 +324,7 @@ describe('who may sign in', () => {
     return withProvider(made, provider.issuer);
   }
 
-  it('adds new people with an address in an allowed domain', async () => {
+  it('creates accounts for new users with an address in an allowed domain', async () => {
     const open = await openRealm();
     const person = await onPhone(nina, open);
     const user = await open.outside.table.get('user', { realm: open.realm, userId: person.userId });
@@ -333,14 +333,14 @@ describe('who may sign in', () => {
     expect((await onPhone(nina, open)).userId).toBe(person.userId);
   });
 
-  it('adds somebody once who signs in twice at the same time', async () => {
+  it('creates one account for a user who signs in twice at the same time', async () => {
     const open = await openRealm();
     const people = await Promise.all([1, 2, 3].map(() => onPhone(nina, open)));
     expect(new Set(people.map(({ userId }) => userId)).size).toBe(1);
     for (const person of people) expect(await mayCall(open, person)).toBe(true);
   });
 
-  it('names new people without a name after their address', async () => {
+  it('names new users without a name after their address', async () => {
     const open = await openRealm();
     const { userId } = await onPhone({ ...nina, name: undefined }, open);
     const user = await open.outside.table.get('user', { realm: open.realm, userId });
@@ -359,7 +359,7 @@ describe('who may sign in', () => {
     ['their address has a plus', {}, { ...nina, email: 'nina+1@ant.example' }, 'with a +'],
     ['their name is not allowed', {}, { ...nina, name: 'Nina * Ant' }, 'cannot contain'],
     ['their name is very long', {}, { ...nina, name: 'x'.repeat(10_000) }, 'at most 100'],
-  ])('refuses new people where %s', async (_, settings, claims, problem) => {
+  ])('refuses new users if %s', async (_, settings, claims, problem) => {
     const open = await openRealm(settings);
     const before = await open.outside.table.all('user', { realm: open.realm });
     expect(refusalOf(await signedIn(claims, open))).toEqual([400, expect.stringContaining(problem)]);

@@ -22,7 +22,7 @@ const told: readonly Heard[] = [
   { id: 8, type: 'message', messages: [8] },
 ];
 
-describe('what a reader of the soak heard', () => {
+describe('the events that a reader of the soak got', () => {
   const compare = (heard: readonly Heard[], more: Partial<Comparison> = {}): string[] =>
     wrongHearing({
       ...{ name: 'r', heard, told, after: 0 },
@@ -30,15 +30,15 @@ describe('what a reader of the soak heard', () => {
       ...more,
     });
 
-  it('is right where it is what is told at the end', () => {
+  it('are right if they equal the log at the end', () => {
     expect(compare(told)).toEqual([]);
   });
 
-  it.each(told.map((_, i) => i))('is wrong without event %i', (i) => {
+  it.each(told.map((_, i) => i))('are wrong without event %i', (i) => {
     expect(compare(told.toSpliced(i, 1))).toHaveLength(1);
   });
 
-  it('is wrong with an event twice, out of order, of another type, or that was never told', () => {
+  it('are wrong with an event twice, out of order, of another type, or that was never sent', () => {
     const [first, second, ...rest] = told as [Heard, Heard, ...Heard[]];
     expect(compare([first, first, second, ...rest])).toHaveLength(1);
     expect(compare([second, first, ...rest])).toHaveLength(1);
@@ -46,7 +46,7 @@ describe('what a reader of the soak heard', () => {
     expect(compare([first, second, { id: 5, type: 'message', messages: [5] }, ...rest])).toHaveLength(1);
   });
 
-  it('may have messages that were deleted since, and for those who come and go both ways', () => {
+  it('may have messages that were deleted since, and either form for users who come and go', () => {
     const more: Heard = { id: 9, type: 'message', messages: [9] };
     const is9 = (id: number) => id === 9;
     expect(compare([...told, more], { isGone: is9 })).toEqual([]);
@@ -56,13 +56,13 @@ describe('what a reader of the soak heard', () => {
     expect(compare(told.slice(1), { after: 3 })).toEqual([]);
   });
 
-  it('may have momentary events that others did not hear, and lack them', () => {
+  it('may have transient events that others did not get, or lack them', () => {
     const presence: Heard = { id: 9, type: 'presence', messages: [] };
     expect(compare([...told, presence])).toEqual([]);
     expect(compare(told, { told: [...told, presence] })).toEqual([]);
   });
 
-  it('rises in every reply, heartbeats too', () => {
+  it('have rising ids in every reply, heartbeats too', () => {
     expect(wrongOrder([{ id: 4 }, { id: 5 }, { id: 6, type: 'heartbeat' }], 3)).toEqual([]);
     expect(
       wrongOrder(
@@ -79,8 +79,8 @@ describe('what a reader of the soak heard', () => {
   });
 });
 
-describe('what writers of the soak were told', () => {
-  it('holds each send to be there once, or at most once if nothing was told', () => {
+describe('the replies to writers of the soak', () => {
+  it('require each send to be stored once, or at most once if there was no reply', () => {
     const claims = new Claims();
     claims.send('a', 'done', 1);
     claims.send('b', 'unknown', undefined);
@@ -97,7 +97,7 @@ describe('what writers of the soak were told', () => {
     expect(wrong({})).toEqual([]);
   });
 
-  it('holds a thing to the last change, or one that overlaps it or was never answered', () => {
+  it('require a setting to have the value of the last change, or of one that overlaps it or had no reply', () => {
     const claims = new Claims();
     const isRight = (value: string) => claims.wrongValue(contentOf(1), value).length === 0;
     claims.give(contentOf(1), 'first', 'x', outcome('unknown', 1, 5));
@@ -128,7 +128,7 @@ describe('the messages of a client of the soak', () => {
     return cache.differences('r', fetched, 0);
   };
 
-  it('follow from all events, and from nothing less', () => {
+  it('follow from all events, and not from fewer', () => {
     expect(differences(events)).toEqual([]);
     for (let i = 0; i < events.length; i++) expect(differences(events.toSpliced(i, 1))).toHaveLength(1);
     expect(differences([...events, { type: 'delete_message', message_ids: [5] }], [])).toEqual([]);

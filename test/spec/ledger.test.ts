@@ -4,7 +4,7 @@ import { rules } from './rules.ts';
 import { titlesIn } from './titles.ts';
 
 describe('the rules of the specification', () => {
-  it('each have a test that names them, and no test names another', async () => {
+  it('each have a test that names them, and no test names an unknown rule', async () => {
     const { entries, unknown } = await readLedger();
     const untested = entries.filter(({ proofs }) => proofs.length === 0);
     expect(untested.map(({ id, says }) => `${id}: ${says}`)).toEqual([]);
@@ -19,7 +19,7 @@ describe('the rules of the specification', () => {
 });
 
 describe('the ledger', () => {
-  it('reads titles, however they are written, and no other text', async () => {
+  it('reads titles in any syntax, and no other text', async () => {
     const source = `
       // it('a comment (4.1/a)')
       const other = '4.1/b';
@@ -34,13 +34,13 @@ describe('the ledger', () => {
     expect(named.sort()).toEqual(['4.1/c', '4.1/d', '4.1/e', '4.1/f', '4.1/i']);
   });
 
-  it('takes nothing else for the name of a rule', () => {
+  it('takes no other text for the name of a rule', () => {
     for (const title of ['GET /api/v1/x', 'half of 1/a', '14.4/x', '4.2 and 3', 'a/4.2/b', '4.2/']) {
       expect(rulesNamedIn(title)).toEqual([]);
     }
   });
 
-  it('counts what is tested and what fails, also where a rule restates others', () => {
+  it('counts tested and failing rules, also if a rule restates others', () => {
     const rule = (id: string, ...restates: string[]) => ({ id, says: '', restates });
     const some = [
       rule('4.1/a'),

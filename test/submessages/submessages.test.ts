@@ -38,7 +38,7 @@ async function givenWidget(content = POLL) {
 }
 
 describe('POST /submessage', () => {
-  it('a poll has its question and options from the send on, and a vote follows as an event', async () => {
+  it('gives a poll its question and options in the send, and each vote an event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['message', 'submessage'] });
@@ -55,7 +55,7 @@ describe('POST /submessage', () => {
     expect(await submessagesOf(realm, member, message_id)).toEqual([first, { ...vote, id: submessage_id }]);
   });
 
-  it('two votes at once both stand', async () => {
+  it('keeps both of two concurrent votes', async () => {
     const { realm, id, admin, guest } = await givenWidget();
     const late = realm.container(meanwhile(() => submit(realm, guest, id, VOTE)));
     expect(await submit(late, admin, id, VOTE)).toMatchObject(success);
@@ -63,7 +63,7 @@ describe('POST /submessage', () => {
     expect(votes.map(({ sender_id }) => sender_id).sort()).toEqual([admin.userId, guest.userId].sort());
   });
 
-  it('who cannot read the message is refused, and hears nothing', async () => {
+  it('refuses users who cannot read the message, and sends them no event', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const client = await givenClient(realm, guest, { event_types: ['submessage'] });
@@ -75,7 +75,7 @@ describe('POST /submessage', () => {
     expect(await submessagesOf(realm, admin, id)).toHaveLength(2);
   });
 
-  it('the first one must be from the sender of the message', async () => {
+  it('requires the first one to be from the sender of the message', async () => {
     const { realm, id, member, admin } = await givenWidget('hello');
     expect(await submit(realm, admin, id, VOTE)).toMatchObject(refused);
     expect(await submit(realm, member, id, { widget_type: 'zform' })).toMatchObject(success);
@@ -88,7 +88,7 @@ describe('POST /submessage', () => {
     ['an option', POLL, { type: 'new_option', idx: 0, option: 'Maybe' }],
     ['a task', '/todo', { type: 'new_task', key: 2, task: 'cake', desc: '', completed: false }],
     ['a strike', '/todo a\nb', { type: 'strike', key: '0,canned' }],
-  ])('anybody may add %s', async (_, content, data) => {
+  ])('lets any reader add %s', async (_, content, data) => {
     const { realm, id, admin } = await givenWidget(content);
     expect(await submit(realm, admin, id, data)).toMatchObject(success);
   });
@@ -96,7 +96,7 @@ describe('POST /submessage', () => {
   it.each([
     ['question', POLL, { type: 'question', question: 'One?' }],
     ['title', '/todo', { type: 'new_task_list_title', title: 'Party' }],
-  ])('only the sender may change the %s', async (_, content, data) => {
+  ])('lets only the sender change the %s', async (_, content, data) => {
     const { realm, id, member, admin } = await givenWidget(content);
     expect(await submit(realm, admin, id, data)).toMatchObject(refused);
     expect(await submit(realm, member, id, data)).toMatchObject(success);
@@ -115,31 +115,31 @@ describe('POST /submessage', () => {
     ['an option with a negative number', { type: 'new_option', idx: -1, option: 'Maybe' }],
     ['a task in a poll', { type: 'strike', key: '0,canned' }],
     ['2,001 bytes', { type: 'question', question: 'x'.repeat(2_001 - QUESTION_BYTES) }],
-  ])('%s is refused and changes nothing', async (_, data) => {
+  ])('refuses %s and changes nothing', async (_, data) => {
     const { realm, id, member } = await givenWidget();
     expect(await submit(realm, member, id, data)).toMatchObject(refused);
     expect(await submessagesOf(realm, member, id)).toHaveLength(1);
   });
 
-  it('takes 2,000 bytes', async () => {
+  it('accepts 2,000 bytes', async () => {
     const { realm, id, member } = await givenWidget();
     const question = 'x'.repeat(2_000 - QUESTION_BYTES);
     expect(await submit(realm, member, id, { type: 'question', question })).toMatchObject(success);
   });
 
-  it('another type than `widget` is refused', async () => {
+  it('refuses any type but `widget`', async () => {
     const { realm, id, member } = await givenWidget();
     const parameters = { message_id: id, msg_type: 'text', content: JSON.stringify(VOTE) };
     expect(await realm.call(add, member, parameters)).toMatchObject(refused);
   });
 
-  it('an archived channel takes none', async () => {
+  it('refuses one in an archived channel', async () => {
     const { realm, id, member } = await givenWidget();
     await givenChangedChannel(realm, realm.channels.general, { isArchived: true });
     expect(await submit(realm, member, id, VOTE)).toMatchObject(refused);
   });
 
-  it('a message has room for 50 KB of them', async () => {
+  it('allows 50 KB for each message', async () => {
     const { realm, id, member } = await givenWidget();
     const option = 'x'.repeat(1_900);
     const replies: number[] = [];
@@ -165,7 +165,7 @@ describe('a message with submessages', () => {
     expect(records.messages?.find((each) => each.id === id)).toMatchObject({ submessages: before });
   });
 
-  it('that moves at the moment of a vote has it announced in the new channel', async () => {
+  it('that moves during a vote sends its event in the new channel', async () => {
     const { realm, id, member, admin, guest } = await givenWidget();
     const { channelId } = await givenChannel(realm, { isPrivate: true }, [admin, member]);
     const there = await givenClient(realm, admin, { event_types: ['submessage'] });
@@ -177,7 +177,7 @@ describe('a message with submessages', () => {
     expect(await submessagesOf(realm, member, id)).toHaveLength(2);
   });
 
-  it('that is deleted at the moment of a vote refuses it; late clients get the former ones once', async () => {
+  it('that is deleted during a vote refuses it, and late clients get earlier ones once', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['message', 'submessage'] });

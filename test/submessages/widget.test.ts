@@ -27,7 +27,7 @@ describe('a message that begins with a command', () => {
   });
 
   it.each([' /poll a', '/polls a', '/Poll a', 'a /poll', '/poll: a', '/me polls', ''])(
-    '%j is neither',
+    '%j is not a command',
     (content) => {
       expect(widgetIn(content)).toBeUndefined();
     },
