@@ -36,7 +36,7 @@ describe('POST /users/me/subscriptions', () => {
     expect(events.map(({ payload }) => payload.op)).toEqual(['add', 'peer_add']);
   });
 
-  it('does nothing when nothing is to be done', async () => {
+  it('does nothing if nothing is to be changed', async () => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const { body } = await realm.call(add, realm.people.member, { subscriptions: [{ name: 'general' }] });
@@ -46,7 +46,7 @@ describe('POST /users/me/subscriptions', () => {
     expect(none.body).toMatchObject({ result: 'success', subscribed: {}, already_subscribed: {} });
   });
 
-  it('subscribes other people by id and by address, and tells those to whom the channel is new', async () => {
+  it('subscribes other users by id and by address, with an event to users to whom the channel is new', async () => {
     const realm = await newRealm();
     const { member, admin, guest, bot } = realm.people;
     const channel = await givenChannel(realm, { name: 'den', isPrivate: true }, [member]);
@@ -87,7 +87,7 @@ describe('POST /users/me/subscriptions', () => {
     });
   });
 
-  it('does the rest when some channels are out of reach and that is not fatal', async () => {
+  it('skips inaccessible channels unless authorization_errors_fatal is set', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenChannel(realm, { name: 'Shut', isPrivate: true });
@@ -105,7 +105,7 @@ describe('POST /users/me/subscriptions', () => {
     expect(await channelIdOf(realm, 'other')).toBeUndefined();
   });
 
-  it('gives people back what they had chosen, when they return', async () => {
+  it("restores a user's settings of the channel when they return", async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = realm.channels.random;
@@ -174,7 +174,7 @@ describe('POST /users/me/subscriptions', () => {
     expect(await channelIdOf(realm, 'x')).toBeUndefined();
   });
 
-  it('keeps its budget: three round trips cold, two warm', async () => {
+  it('takes three round trips cold and two warm', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenChannel(realm, { name: 'one' });

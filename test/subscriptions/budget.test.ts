@@ -55,7 +55,7 @@ it('creating channels for oneself and others, and announcing them, takes three r
   await workedOff(realm);
 });
 
-it('many people at one channel: each further 23 who come, or 32 who go, take one round trip more', async () => {
+it('many users at one channel take one more round trip for each 23 subscribed or 32 removed', async () => {
   const realm = await newRealm();
   const { owner } = realm.people;
   await givenChannel(realm, { name: 'hall' });
@@ -83,7 +83,7 @@ it('many people at one channel: each further 23 who come, or 32 who go, take one
   await workedOff(realm);
 });
 
-it('a refused request gives all of its numbers back by one tombstone', async () => {
+it('a refused request releases all its numbers by one tombstone', async () => {
   const realm = await newRealm();
   const { guest } = realm.people;
   await givenChannel(realm, { name: 'hall' }, [guest]);

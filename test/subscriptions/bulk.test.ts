@@ -16,7 +16,7 @@ const ids = (people: readonly Person[]): number[] => people.map(({ userId }) => 
 const broken: Mishap = refusedWith(() => new Error('the store is broken'));
 
 describe('subscriptions in bulk', () => {
-  it('creates a private channel for more people than one transaction takes', async () => {
+  it('create a private channel for more users than one transaction takes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const people = await crowd(realm, 110);
@@ -51,7 +51,7 @@ describe('subscriptions in bulk', () => {
     expect(await expectConsistent(realm, id, people)).toEqual([]);
   });
 
-  it('creates more channels than one transaction takes', async () => {
+  it('create more channels than one transaction takes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const names = Array.from({ length: 50 }, (_, i) => `room ${i}`);
@@ -67,7 +67,7 @@ describe('subscriptions in bulk', () => {
     expect(gone.body.removed).toHaveLength(50);
   });
 
-  it('keeps the events of one transaction small enough to be stored, however long the descriptions are', async () => {
+  it('keep the events of one transaction small enough to be stored, however long the descriptions are', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const description = ':+1:'.repeat(256);
@@ -79,7 +79,7 @@ describe('subscriptions in bulk', () => {
     expect(transactions.length).toBeGreaterThan(1);
   });
 
-  it('goes on when another request changes the snapshot of one of its transactions', async () => {
+  it('continue when another request changes the snapshot of one of their transactions', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const people = await crowd(realm, 60);
@@ -98,7 +98,7 @@ describe('subscriptions in bulk', () => {
     expect(await expectConsistent(realm, channelId, people)).toHaveLength(60);
   });
 
-  it('does nothing by halves when it breaks off, and the rest when it is repeated', async () => {
+  it('leave whole transactions if interrupted, and finish the rest when repeated', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const people = await crowd(realm, 100);

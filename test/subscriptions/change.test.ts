@@ -8,7 +8,7 @@ import { lastNumber, loggedAfter } from '../support/stored.ts';
 import { expectConsistent, subscriptionOf } from '../support/subscription-state.ts';
 
 describe('PATCH /users/me/subscriptions (companion facts 3.6)', () => {
-  it('joins some channels, makes new ones and leaves others', async () => {
+  it('joins some channels, creates new ones and leaves others', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general, random } = realm.channels;
@@ -37,7 +37,7 @@ describe('PATCH /users/me/subscriptions (companion facts 3.6)', () => {
     ['an unknown channel to leave', { add: [{ name: 'made now' }], delete: ['nowhere'] }],
     ['a channel in both lists', { add: [{ name: 'made now' }, { name: 'Random' }], delete: ['random'] }],
     ['a bad name', { add: [{ name: '' }], delete: ['general'] }],
-  ])('%s is refused, and nothing changes', async (_, parameters) => {
+  ])('refuses %s, and changes nothing', async (_, parameters) => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const { status, body } = await realm.call(change, realm.people.member, parameters);

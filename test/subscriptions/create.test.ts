@@ -16,7 +16,7 @@ import {
 const everyone = systemGroups.everyone.id;
 
 describe('POST /users/me/subscriptions to a channel that does not exist', () => {
-  it('creates a channel that does not exist and subscribes the caller (3/new-channel)', async () => {
+  it('creates the channel and subscribes the caller (3/new-channel)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const before = await lastNumber(realm);
@@ -84,7 +84,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     expect(await subscriptionOf(realm, admin, id)).toBeUndefined();
   });
 
-  it('takes every setting of a new channel', async () => {
+  it('accepts every setting of a new channel', async () => {
     const realm = await newRealm({ enable_spectator_access: true });
     const { owner, member } = realm.people;
     const group = await givenGroup(realm, { members: [member] });
@@ -138,7 +138,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     });
   });
 
-  it('are web-public only where the server setting WEB_PUBLIC_STREAMS_ENABLED is on (4.2/is_web_public-server)', async () => {
+  it('makes it web-public only if the server setting WEB_PUBLIC_STREAMS_ENABLED is on (4.2/is_web_public-server)', async () => {
     const realm = await newRealm({ enable_spectator_access: true });
     const { owner } = realm.people;
     const square = { subscriptions: [{ name: 'square' }], is_web_public: true };
@@ -148,7 +148,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     expect(await on.call(add, owner, square)).toMatchObject({ status: 200 });
   });
 
-  it('tells which channels newcomers are subscribed to, where a new one is among them (wire facts 4.6)', async () => {
+  it('sends the list of default channels, if the new one is a default channel (wire facts 4.6)', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const types = { event_types: ['default_streams'] };
@@ -166,7 +166,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     expect(await stranger.poll()).toEqual([]);
   });
 
-  it('protects the history of a private channel unless asked otherwise, and never that of a public one', async () => {
+  it('protects the history of a private channel by default, and never that of a public one', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await realm.call(add, member, { subscriptions: [{ name: 'closed' }], invite_only: true });
@@ -191,7 +191,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     expect(await expectConsistent(realm, id, [member, guest])).toEqual([guest.userId]);
   });
 
-  it('links what a description refers to, but only what the caller may know of', async () => {
+  it('links names in a description, but only of things that the caller can see', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenChannel(realm, { name: 'hidden', isPrivate: true });
@@ -203,7 +203,7 @@ describe('POST /users/me/subscriptions to a channel that does not exist', () => 
     expect(rendered_description).toContain('#<strong>hidden</strong>');
   });
 
-  it('takes names and descriptions up to the limit, in code points', async () => {
+  it('accepts names and descriptions up to the limit, in code points', async () => {
     const realm = await newRealm();
     const name = '🫖'.repeat(60);
     const description = '🍰'.repeat(1024);

@@ -4,7 +4,7 @@ import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /users/me/subscriptions', () => {
-  it('lists what the caller is subscribed to, in the order of names', async () => {
+  it('lists the channels of the caller, in the order of names', async () => {
     const realm = await newRealm();
     const { guest, member } = realm.people;
     await givenChannel(realm, { name: 'attic', isPrivate: true, description: 'up' }, [member]);
@@ -26,7 +26,7 @@ describe('GET /users/me/subscriptions', () => {
     expect(subscriptions.map(({ name }: { name: string }) => name)).toEqual(['general']);
   });
 
-  it('lists the subscribers of each, if asked', async () => {
+  it('lists the subscribers of each on request', async () => {
     const realm = await newRealm();
     const { guest, member, bot } = realm.people;
     await givenChannel(realm, { name: 'attic', isPrivate: true }, [member, bot]);
@@ -37,7 +37,7 @@ describe('GET /users/me/subscriptions', () => {
     expect(asGuest.body.subscriptions[0].subscribers).toEqual(body.subscriptions[1].subscribers);
   });
 
-  it('reads all channels at once for a subscriber of very many', async () => {
+  it('reads all channels in one round trip for a subscriber of very many', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const foreign = await givenChannel(realm);

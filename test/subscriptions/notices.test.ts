@@ -43,8 +43,8 @@ async function said({ log }: TestRealm): Promise<{ to: unknown; content: string 
 
 const sentTrue = { status: 200, body: { new_subscription_messages_sent: true } };
 
-describe('direct messages to people who were subscribed by others (wire facts 2: max_bulk_new_subscription_messages)', () => {
-  it('name who did it and all of their channels, and arrive as messages of the notice bot', async () => {
+describe('direct messages to users who were subscribed by others (wire facts 2: max_bulk_new_subscription_messages)', () => {
+  it('name the caller and all the channels, and come from the notice bot', async () => {
     const realm = await newRealm();
     const { admin, member, moderator } = realm.people;
     const [tea, cake] = [
@@ -72,7 +72,7 @@ describe('direct messages to people who were subscribed by others (wire facts 2:
       expect(rendered.join()).toContain(`data-stream-id="${channelId}"`);
   });
 
-  it('are not for oneself, for bots, for channels that are created, nor for those who were subscribed', async () => {
+  it('are not sent to the caller, to bots, for new channels, or to users who were already subscribed', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const bot = await givenBot(realm, member);
@@ -82,7 +82,7 @@ describe('direct messages to people who were subscribed by others (wire facts 2:
     expect(await notices(realm)).toEqual([]);
   });
 
-  it('are not sent where the caller says so, nor to more than 250 people; the reply tells', async () => {
+  it('are not sent if the caller says so, or to more than 250 users, as the reply says', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     await givenChannel(realm, { name: 'tea' });
@@ -110,7 +110,7 @@ describe('direct messages to people who were subscribed by others (wire facts 2:
     expect(transactions.length).toBeLessThan(250 / 20 + 5);
   });
 
-  it('are sent once, whatever is repeated, at once or later', async () => {
+  it('are sent once, even if the request or the job is repeated', async () => {
     const realm = await newRealm();
     const { admin, owner, member } = realm.people;
     await givenChannel(realm, { name: 'tea' });
@@ -122,7 +122,7 @@ describe('direct messages to people who were subscribed by others (wire facts 2:
     expect(await notices(realm)).toHaveLength(1);
   });
 
-  it('of several requests at once to the same person all arrive', async () => {
+  it('all arrive for several concurrent requests that subscribe one user', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const names = ['a', 'b', 'c', 'd'];
@@ -141,7 +141,7 @@ describe('the announcement of new channels (new_stream_announcements_stream_id)'
   };
   const announce = { announce: true };
 
-  it('goes to the channel of the organization where the caller asks for it, and names who did it', async () => {
+  it('goes to the announcement channel if the caller requests it, and names the caller', async () => {
     const { realm, channelId } = await announcing();
     const { member } = realm.people;
     const to = [channelId, 'new channels'];
@@ -158,7 +158,7 @@ describe('the announcement of new channels (new_stream_announcements_stream_id)'
     ]);
   });
 
-  it('does not name private channels, and is not made where there is no channel for it', async () => {
+  it('does not name private channels, and is not sent without an announcement channel', async () => {
     const { realm, channelId } = await announcing();
     const { member, admin } = realm.people;
     await subscribe(realm, member, ['secret'], [member], { ...announce, invite_only: true });
@@ -169,7 +169,7 @@ describe('the announcement of new channels (new_stream_announcements_stream_id)'
     expect(await notices(realm)).toEqual([]);
   });
 
-  it('is in the empty topic where the channel has no other', async () => {
+  it('uses the empty topic if the channel allows no other', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { topicsPolicy: 'empty_topic_only' });
@@ -178,7 +178,7 @@ describe('the announcement of new channels (new_stream_announcements_stream_id)'
     expect((await notices(realm)).map(({ to }) => to)).toEqual([[channelId, '']]);
   });
 
-  it('is made once for a channel that several create at once', async () => {
+  it('is sent once for a channel that several requests create at the same time', async () => {
     const { realm } = await announcing();
     const { member, admin, moderator } = realm.people;
     await Promise.all(

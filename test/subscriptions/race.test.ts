@@ -46,7 +46,7 @@ async function expectToldRight(
 }
 
 describe('subscribing and unsubscribing at once', () => {
-  it('lets one of two create a channel, and the other join it', async () => {
+  it('let one of two requests create a channel, and the other join it', async () => {
     const realm = await newRealm();
     const { member, admin, moderator, owner } = realm.people;
     const racers = [member, admin, moderator, owner];
@@ -66,7 +66,7 @@ describe('subscribing and unsubscribing at once', () => {
     await expectToldRight(realm, before, [], racers, [id]);
   });
 
-  it('counts one person once, however often they ask at once', async () => {
+  it('count a user once, for any number of concurrent requests', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'door' });
@@ -81,7 +81,7 @@ describe('subscribing and unsubscribing at once', () => {
     expect(await expectConsistent(realm, channelId, [member])).toEqual([]);
   });
 
-  it('keeps count, list and log together under any interleaving', async () => {
+  it('keep count, list and log consistent under any interleaving', async () => {
     const realm = await newRealm();
     const people = Object.values(realm.people).filter(({ userId }) => userId !== realm.people.guest.userId);
     const names = ['one', 'two', 'three'];
@@ -111,7 +111,7 @@ describe('subscribing and unsubscribing at once', () => {
     );
   });
 
-  it('sends the event of a subscription after that of the end of the one before it, even if its number was allocated earlier', async () => {
+  it('send the event of a subscription after that of the previous unsubscription, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'door' });
@@ -126,7 +126,7 @@ describe('subscribing and unsubscribing at once', () => {
     await expectToldRight(realm, before, [], [member], [channelId]);
   });
 
-  it('sends the event of the end of a subscription after that of its beginning, even if its number was allocated earlier', async () => {
+  it('send the event of an unsubscription after that of the subscription, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'door' });
@@ -142,7 +142,7 @@ describe('subscribing and unsubscribing at once', () => {
     await expectToldRight(realm, before, [[member, channelId]], [member], [channelId]);
   });
 
-  it('decides again when a channel becomes private meanwhile', async () => {
+  it('check permissions again if a channel becomes private meanwhile', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {
@@ -162,7 +162,7 @@ describe('subscribing and unsubscribing at once', () => {
     expect(await expectConsistent(realm, channelId, [member])).toEqual([]);
   });
 
-  it('subscribes nobody whose account is deactivated meanwhile', async () => {
+  it('subscribe no user whose account is deactivated meanwhile', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { name: 'door' });
@@ -176,7 +176,7 @@ describe('subscribing and unsubscribing at once', () => {
     expect(await expectConsistent(realm, channelId, [admin])).toEqual([]);
   });
 
-  it('counts nobody out who fell asleep meanwhile', async () => {
+  it('do not uncount a user whose account was deactivated meanwhile', async () => {
     const realm = await newRealm();
     const { owner, member, admin } = realm.people;
     const { general } = realm.channels;
@@ -192,7 +192,7 @@ describe('subscribing and unsubscribing at once', () => {
     expect(await expectConsistent(realm, general, [owner, admin, moderator, guest])).toHaveLength(4);
   });
 
-  it('refuses a group that is deactivated meanwhile, and lets a group know that a channel names it', async () => {
+  it('refuse a group that is deactivated meanwhile, and record in a group that a channel names it', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { groupId } = await givenGroup(realm);
@@ -224,7 +224,7 @@ describe('subscribing and unsubscribing at once', () => {
     ['a reply that was lost', [unheard, unheard]],
     ['a conflict', [refusedWith(conflict), refusedWith(conflict)]],
     ['throttling', [refusedWith(() => fault('ThrottlingException'))]],
-  ])('works once in spite of %s', async (_, transact) => {
+  ])('take effect once in spite of %s', async (_, transact) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);

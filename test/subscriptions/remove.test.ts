@@ -55,7 +55,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(again.body).toMatchObject({ removed: [], not_removed: ['general'] });
   });
 
-  it('lets the clients of those who lose sight of a channel forget it', async () => {
+  it('deletes a channel on the clients of users who can no longer see it', async () => {
     const realm = await newRealm();
     const { owner, admin, guest, member, moderator } = realm.people;
     const group = await givenGroup(realm, { members: [moderator] });
@@ -91,7 +91,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(later.map(({ payload }) => payload.op)).toEqual(['remove', 'delete', 'peer_remove']);
   });
 
-  it('removes others only with a permission of the channel, or as the owner of a bot (4.2/can_remove_subscribers_group, 4.2/remove-administrators)', async () => {
+  it('removes other users only with a permission of the channel, or as the owner of a bot (4.2/can_remove_subscribers_group, 4.2/remove-administrators)', async () => {
     const realm = await newRealm();
     const { member, moderator, admin, guest, bot } = realm.people;
     const group = await givenGroup(realm, { members: [moderator] });
@@ -135,7 +135,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await expectConsistent(realm, held.channelId, everybody)).toEqual([moderator.userId]);
   });
 
-  it('tells of partly ended subscriptions in both lists', async () => {
+  it('reports partly removed subscriptions in both lists', async () => {
     const realm = await newRealm();
     const { owner, member, guest } = realm.people;
     const { body } = await realm.call(remove, owner, {

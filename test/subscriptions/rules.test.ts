@@ -7,7 +7,7 @@ import { channelIdOf, subscribersOf } from '../support/subscription-state.ts';
 
 const everyone = systemGroups.everyone.id;
 
-describe('POST /users/me/subscriptions keeps to the rules', () => {
+describe('POST /users/me/subscriptions enforces the rules', () => {
   it('of adding others (4.2/can_add_subscribers_group, 4.2/add-public)', async () => {
     const realm = await newRealm({ can_add_subscribers_group: systemGroups.moderators.id });
     const { member, moderator, owner, guest } = realm.people;
@@ -29,7 +29,7 @@ describe('POST /users/me/subscriptions keeps to the rules', () => {
     expect((await realm.call(add, owner, to('own'))).body.already_subscribed).toBeDefined();
   });
 
-  it('of adding others to a private channel: whoever may do that need not be in it (4.2/add-private)', async () => {
+  it('of adding others to a private channel: users with the permission need not be in it (4.2/add-private)', async () => {
     const realm = await newRealm();
     const { member, moderator, guest, owner } = realm.people;
     const groups = { can_add_subscribers_group: onlyUser(member.userId) };
@@ -58,7 +58,7 @@ describe('POST /users/me/subscriptions keeps to the rules', () => {
     expect(await subscribersOf(realm, channelId)).toHaveLength(4);
   });
 
-  it('of private channels: content access, which no role gives (4.2/can_subscribe_group)', async () => {
+  it('of private channels: joining needs content access, which no role gives (4.2/can_subscribe_group)', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const group = await givenGroup(realm, { members: [member] });
@@ -119,7 +119,7 @@ describe('POST /users/me/subscriptions keeps to the rules', () => {
     expect(await make(admin, { message_retention_days: '"realm_default"' })).toMatchObject({ status: 200 });
   });
 
-  it('of protected history: everybody may start topics', async () => {
+  it('of protected history: it requires that everybody may start topics', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const refused = await realm.call(add, member, {
@@ -182,7 +182,7 @@ describe('POST /users/me/subscriptions keeps to the rules', () => {
     expect(ignored.status).toBe(200);
   });
 
-  it('never tells a private channel from one that the caller may not create', async () => {
+  it('and gives the same reply for a private channel as for one that the caller may not create', async () => {
     const realm = await newRealm({ can_create_public_channel_group: systemGroups.moderators.id });
     const { member } = realm.people;
     await givenChannel(realm, { name: 'Secret', isPrivate: true });

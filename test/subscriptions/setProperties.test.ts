@@ -41,7 +41,7 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     expect(await listed(realm, member, 'general')).toEqual({ ...before, ...shown });
   });
 
-  it('sends an event to the clients of the same person, muting under both of its names, and nobody else', async () => {
+  it('sends an event only to the clients of the user, with both names of muting', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;
@@ -57,7 +57,7 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     expect(await other.poll()).toEqual([]);
   });
 
-  it('lets the last of several choices about one thing count, and tells nothing where nothing changes', async () => {
+  it('applies the last of several values of one property, and sends no event if nothing changes', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -69,7 +69,7 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     expect(await told(realm, before)).toEqual([]);
   });
 
-  it('does all of it or nothing', async () => {
+  it('changes everything or nothing', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -92,7 +92,7 @@ describe('POST /users/me/subscriptions/properties (https://zulip.com/api/update-
     expect((await choose(realm, member, ...many)).body.msg).toContain('90');
   });
 
-  it('never makes a subscription again that ended at the same time', async () => {
+  it('never restores a subscription that ended at the same time', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;

@@ -6,9 +6,9 @@ import { play, story } from './story.ts';
 const STORIES = Number(process.env.SURFACE_STORIES ?? 5);
 const SEED = process.env.SURFACE_SEED;
 
-describe('random edits by random callers, of channels, folders, groups, subscriptions and roles (issue 3)', () => {
+describe('random edits by random callers, of channels, folders, groups, subscriptions and roles', () => {
   it(
-    'never leave anything invalid or half done, nor tell anybody what they may not see',
+    'never leave invalid or partial state, and never reveal anything to users who may not see it',
     async () => {
       await fc.assert(fc.asyncProperty(story, play), {
         numRuns: STORIES,

@@ -13,7 +13,7 @@ it('every kind of the key map has a type, and no other has', () => {
   expect(Object.keys(itemKinds)).not.toEqual([]);
 });
 
-it('what is read has the type of its kind', () => {
+it('a read item has the type of its kind', () => {
   type Reads = [
     ReturnType<typeof one>,
     ReturnType<typeof byKey>,
@@ -30,14 +30,14 @@ it('what is read has the type of its kind', () => {
   expectTypeOf<Awaited<Reads[3]>>().toEqualTypeOf<(ItemOf<'folder'> | ItemOf<'folderOrder'>)[]>();
 });
 
-it('an index carries of a message only what is projected', () => {
+it('an index has only the projected attributes of a message', () => {
   type Entry = Awaited<ReturnType<Table['indexPage']>>['items'][number];
   expectTypeOf<keyof Entry>().toEqualTypeOf<
     'sk' | 'senderId' | 'topic' | 'readBySender' | 'readIn' | 'mentions'
   >();
 });
 
-it('what does not fit does not compile', () => {
+it('wrong types do not compile', () => {
   type Channel = Promise<ItemOf<'channel'> | undefined>;
   const at = { realm: 'r', userId: 1 };
   const mistakes = [

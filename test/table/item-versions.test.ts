@@ -37,8 +37,8 @@ async function stored({ pk, sk }: { pk: string; sk: string }): Promise<Item | un
   return (await before.storedPage({ pk, from: sk, to: sk })).items[0];
 }
 
-describe('releases of which one knows a version that the other does not', () => {
-  it('understand each other while the new one only reads it', async () => {
+describe('two releases with different versions of an item', () => {
+  it('are compatible while the newer one only reads the new version', async () => {
     const at = statusOf(await newRealm());
     await readers.put(at, { text: 'away', language: 'de' });
     expect(await before.get(at)).toMatchObject({ text: 'away' });
@@ -46,7 +46,7 @@ describe('releases of which one knows a version that the other does not', () => 
     expect(await readers.get(at)).toEqual({ ...at, text: 'back', language: 'en' });
   });
 
-  it('understand each other when the newer one writes what the older one can read', async () => {
+  it('are compatible if the newer one writes a version that the older one can read', async () => {
     const realm = await newRealm();
     const at = statusOf(realm);
     await writers.put(at, { text: 'away', language: 'de' });
@@ -71,7 +71,7 @@ describe('releases of which one knows a version that the other does not', () => 
       (table, at) => table.transact([{ put: at, item: { text: 'mine' } }], crypto.randomUUID()),
     ],
   ] satisfies [string, (table: Table, at: Key, realm: TestRealm) => Promise<unknown>][])(
-    'do not guess: %s fails for the one that is too old',
+    'do not guess: %s fails in the one that is too old',
     async (_, use) => {
       const realm = await newRealm();
       const at = statusOf(realm);
@@ -81,7 +81,7 @@ describe('releases of which one knows a version that the other does not', () => 
     },
   );
 
-  it('never put an old item in the place of a newer one, nor take away what they do not know of it', async () => {
+  it('never replace a newer item by an old one, or remove unknown attributes', async () => {
     const at = statusOf(await newRealm());
     await writers.put(at, { text: 'away', language: 'de' });
     await expect(before.put(at, { text: 'mine' })).rejects.toThrow(/conditional/i);
@@ -89,7 +89,7 @@ describe('releases of which one knows a version that the other does not', () => 
     expect(await stored(at)).toEqual({ ...at, text: 'here', language: 'de', v: 2 });
   });
 
-  it('tell the operator which is too old, and the client nothing', async () => {
+  it('report to the operator which one is too old, and nothing to the client', async () => {
     const realm = await newRealm();
     await realm.outside.table
       .update(key('realm', { realm: realm.realm }), { set: { v: 99 } })
@@ -102,7 +102,7 @@ describe('releases of which one knows a version that the other does not', () => 
     expect(line?.error).toContain('an item (realm) has version 99, and this release knows versions up to 3');
   });
 
-  it('tell of an item neither its key nor what is in it', async () => {
+  it('report neither the key nor the content of an item', async () => {
     const at = key('mailToken', { token: 'secret-token' });
     const newer = { ...at, v: 2, text: 'secret-text' };
     expect(() => itemVersions.lifted(newer)).toThrow(/^an item \(mailToken\) has version 2,/);
@@ -110,15 +110,18 @@ describe('releases of which one knows a version that the other does not', () => 
   });
 });
 
-describe('every version that there is', () => {
-  it.each(versions)('of $kind is lifted to the same, also where a part is newer already', ({ lifts }) => {
-    for (const [i, lift] of lifts.entries()) {
-      const first = lift({ a: 1 });
-      expect(lift(first), `version ${i + 1}`).toEqual(first);
-    }
-  });
+describe('every version', () => {
+  it.each(versions)(
+    'of $kind is upgraded to the same result, even if it is upgraded already',
+    ({ lifts }) => {
+      for (const [i, lift] of lifts.entries()) {
+        const first = lift({ a: 1 });
+        expect(lift(first), `version ${i + 1}`).toEqual(first);
+      }
+    },
+  );
 
-  it.each(versions)('of $kind is written at most in the last version', ({ lifts, writes }) => {
+  it.each(versions)('of $kind is written in the newest version at most', ({ lifts, writes }) => {
     expect(writes).toBeGreaterThanOrEqual(lifts.length);
     expect(writes).toBeLessThanOrEqual(lifts.length + 1);
   });
@@ -135,7 +138,7 @@ describe('an organization that an older release made', () => {
   const age = ({ outside: { table }, realm }: TestRealm, item: Item) =>
     table.update(key('realm', { realm }), { set: item, ...(item.v === undefined && { remove: ['v'] }) });
 
-  it('has all settings, and a version for each set of them that there was', async () => {
+  it('has all settings, and a version number for each set of settings', async () => {
     const names = Object.keys(defaultRealmSettings).sort().join();
     const newest = newestOf(versions.find(({ kind }) => kind === 'realm') ?? expect.fail());
     expect(Object.keys(settingsOf).map(Number)).toEqual(Array.from({ length: newest - 1 }, (_, i) => i + 2));
@@ -146,7 +149,7 @@ describe('an organization that an older release made', () => {
     expect(found?.settings).toEqual(defaultRealmSettings);
   });
 
-  it('is told alike by every endpoint that reads and asks for nothing', async () => {
+  it('has the same state in the replies of all reading endpoints without parameters', async () => {
     const realm = await newRealm();
     const asking = endpoints.filter(
       ({ id, method, path, parameters, serves }) =>

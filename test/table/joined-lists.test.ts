@@ -23,7 +23,7 @@ async function givenLists() {
 
 const queries = ({ meter }: Pick<TestRealm, 'meter'>): number => meter.calls.length;
 
-it('lists of a span are one query, and each has its own items, in order', async () => {
+it('lists of a joined range take one query, and each has its own items, in order', async () => {
   const { of, container, table } = await givenLists();
   const [snippets, stars] = await Promise.all([table.all('snippet', of), table.all('star', of)]);
   expect(snippets.map(({ snippetId }) => snippetId)).toEqual([201, 202]);
@@ -34,7 +34,7 @@ it('lists of a span are one query, and each has its own items, in order', async 
   expect(queries(container)).toBe(2);
 });
 
-it('a list of another span, person or range is a query of its own', async () => {
+it('a list of another joined range, user or key range takes its own query', async () => {
   const { of, container, table } = await givenLists();
   await table.all('snippet', of);
   expect(await table.all('subscription', of)).toHaveLength(1);

@@ -46,7 +46,7 @@ describe('the key map', () => {
     );
   });
 
-  it('tells of each key whose it is', () => {
+  it('finds the owner of each key', () => {
     const forms = names.map((name) => [name, isOf(name)] as const);
     fc.assert(
       fc.property(anyItem, (any) => {
@@ -71,7 +71,7 @@ describe('the key map', () => {
     }
   });
 
-  it('keeps the realms apart: every key begins with its realm but those by which the realm is found', () => {
+  it('separates realms, since every key begins with its realm except those that find the realm', () => {
     const finders: Partial<Record<ItemName, string>> = {
       host: 'host/',
       mailToken: 'mailToken/',
@@ -93,7 +93,7 @@ describe('the key map', () => {
     }
   });
 
-  it('keeps number order in text', () => {
+  it('preserves the order of numbers in text', () => {
     fc.assert(
       fc.property(number, number, (a, b) => {
         expect(padded(a) < padded(b)).toBe(a < b);
@@ -103,18 +103,18 @@ describe('the key map', () => {
       expect(() => padded(bad)).toThrow(RangeError);
   });
 
-  it('tells conversations apart', () => {
+  it('has different keys for different conversations', () => {
     expect(conversationOf.topic(1, 'direct:2')).not.toBe(conversationOf.direct('2'));
     expect(conversationOf.topic(1, '')).not.toBe(conversationOf.topic(11, ''));
     expect(indexes.conversation.key('r', 'a/b')).not.toBe(indexes.conversation.key('r/a', 'b'));
   });
 
-  it('keeps the counters of requests in partitions that no pattern of IAM confuses with others', () => {
+  it('stores the counters of requests in partitions that an IAM pattern can distinguish', () => {
     const alike = names.filter((name) => itemKinds[name].pk.includes('/requests/'));
     expect(alike).toEqual(['requests', 'keyUse']);
   });
 
-  it('begins sort keys with as many fields as are given', () => {
+  it('builds prefixes of sort keys from the given fields', () => {
     const { sk } = key('userTopic', { realm: 'r', userId: 1, channelId: 3, topic: 'x' });
     expect(sk.startsWith(sortPrefix('userTopic', { channelId: 3 }))).toBe(true);
     expect(sk.startsWith(sortPrefix('userTopic'))).toBe(true);
@@ -124,7 +124,7 @@ describe('the key map', () => {
     );
   });
 
-  it('is what TABLE.md shows', () => {
+  it('is documented in TABLE.md', () => {
     expect(readFileSync(new URL('../../shared/table/TABLE.md', import.meta.url), 'utf8')).toBe(
       tableDocument(),
     );

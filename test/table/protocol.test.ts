@@ -69,7 +69,7 @@ const told = async (reply: Promise<unknown>, own: boolean): Promise<unknown> => 
   }
 };
 
-describe("our protocol, by the measure of the client's own", () => {
+describe("our protocol gives the same results as the client's own:", () => {
   const [pk, sk] = [`protocol/${randomUUID()}`, 'item'];
   const Key = { pk, sk };
   const Item = {
@@ -160,12 +160,12 @@ test.each<[string, unknown]>([
   expect(() => toWire({ Item: { value } })).toThrow(TypeError);
 });
 
-describe('an answer that is none of DynamoDB', () => {
+describe('a reply that is not from DynamoDB', () => {
   test.each<[string, number, string]>([
     ['a page of some proxy', 502, '<html>Bad gateway</html>'],
     ['half an answer', 200, '{"Items":[{"pk"'],
     ['no answer at all', 200, ''],
-  ])('leaves it open what became of the request: %s', async (_, status, body) => {
+  ])('leaves the outcome of the request unknown: %s', async (_, status, body) => {
     const server = createServer((_request, reply) => void reply.writeHead(status).end(body));
     const { href } = await listenOnLoopback(server, 0);
     const client = new DynamoDBClient({

@@ -66,7 +66,7 @@ test.each([
   ['a smaller item in place of a larger one', long, put(short), 3, 0],
   ['a deletion', long, remove, 3, 2],
 ] as const)(
-  '%s: twice the item in a transaction, and each index entry once',
+  '%s costs twice the item in a transaction, and each index entry once',
   {
     tags: 'units',
   },

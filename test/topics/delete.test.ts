@@ -32,7 +32,7 @@ const deletionsAfter = async (realm: TestRealm, before: number): Promise<number>
 const complete = { status: 200, body: { complete: true } };
 
 describe('POST /streams/{stream_id}/delete_topic (companion facts 4.5)', () => {
-  it('deletes all messages of the topic, in any case, and the policies for it; the next one changes nothing', async () => {
+  it('deletes all messages and policies of the topic, in any spelling, and changes nothing the second time', async () => {
     const realm = await newRealm();
     const { owner, member, guest } = realm.people;
     const { general } = realm.channels;
@@ -74,7 +74,7 @@ describe('POST /streams/{stream_id}/delete_topic (companion facts 4.5)', () => {
     expect(await topicsOf(realm, owner, channelId)).toEqual(['over']);
   });
 
-  it('is for administrators who can read the channel, while it is not archived', async () => {
+  it('is allowed to administrators who can read the channel, unless it is archived', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator } = realm.people;
     const { general } = realm.channels;
@@ -95,7 +95,7 @@ describe('POST /streams/{stream_id}/delete_topic (companion facts 4.5)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('stops when its time is over, and the next request goes on', async () => {
+  it('stops when its time is over, and the next request continues', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { general } = realm.channels;
@@ -115,7 +115,7 @@ describe('POST /streams/{stream_id}/delete_topic (companion facts 4.5)', () => {
     expect(await topicsOf(realm, owner, general)).toEqual([]);
   });
 
-  it('deletes each message once, though somebody writes meanwhile and a reply is lost', async () => {
+  it('deletes each message once, even with concurrent sends and a lost reply', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { general } = realm.channels;

@@ -15,7 +15,7 @@ const ask = (realm: TestRealm, as: Person, stream_id: number, query: object = {}
   realm.call(list, as, {}, { path: { stream_id }, query: { ...query } });
 
 describe('GET /users/me/{stream_id}/topics', () => {
-  it('lists topics, the one with the newest message first, as it spells them', async () => {
+  it('lists topics, the one with the newest message first, in its spelling', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const { general } = realm.channels;
@@ -30,7 +30,7 @@ describe('GET /users/me/{stream_id}/topics', () => {
     ]);
   });
 
-  it('names the empty topic for clients that do not know it', async () => {
+  it('names the empty topic for clients without the capability', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -40,7 +40,7 @@ describe('GET /users/me/{stream_id}/topics', () => {
     expect(body.topics).toEqual([{ name: '', max_id: id }]);
   });
 
-  it('shows of a protected history only what came after the subscription', async () => {
+  it('shows only topics since the subscription if history is protected', async () => {
     const realm = await newRealm();
     const { member, admin, moderator } = realm.people;
     const cell = await givenChannel(

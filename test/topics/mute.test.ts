@@ -6,7 +6,7 @@ import { givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 
 describe('PATCH /users/me/subscriptions/muted_topics (companion facts 3.7)', () => {
-  it('mutes a topic by the ID or the name of its channel, and ends it again', async () => {
+  it('mutes and unmutes a topic by the ID or the name of its channel', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -23,7 +23,7 @@ describe('PATCH /users/me/subscriptions/muted_topics (companion facts 3.7)', () 
     expect(policies.map((event) => event.visibility_policy)).toEqual([1, 0]);
   });
 
-  it('gives a client that asked for muted topics only the whole list of them', async () => {
+  it('sends a client that requested only muted topics the whole list of them', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { general } = realm.channels;
@@ -44,7 +44,7 @@ describe('PATCH /users/me/subscriptions/muted_topics (companion facts 3.7)', () 
     expect((await newer.poll()).map(({ type }) => type)).toEqual(['user_topic', 'user_topic', 'user_topic']);
   });
 
-  it('bad input and channels that the caller cannot read are refused', async () => {
+  it('refuses bad input and channels that the caller cannot read', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { general } = realm.channels;

@@ -63,7 +63,7 @@ describe('POST /user_topics', () => {
     expect(await storedUserTopic(realm, member, general, '')).toMatchObject({ policy: 1 });
   });
 
-  it('is for channels that the caller can read; a policy can be taken back anywhere', async () => {
+  it('requires access to the channel, except to remove a policy', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { isPrivate: true });
@@ -103,7 +103,7 @@ describe('POST /user_topics', () => {
     expect(await told(realm, before)).toEqual([]);
   });
 
-  it('keeps store and log together when two clients of a user set it at once', async () => {
+  it('keeps store and log consistent if two clients of a user set a policy at once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;

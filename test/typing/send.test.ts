@@ -34,7 +34,7 @@ async function typed(realm: TestRealm, as: Person, parameters: Readonly<Record<s
 const inChannel = (stream_id: number, topic = 'tea') => ({ type: 'channel', stream_id, topic });
 
 describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
-  it('goes to everybody in the conversation, the typist and clients without any capability too, and to nobody else', async () => {
+  it('sends an event to exactly the participants, including the sender and clients without capabilities', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const [own, first, second, other] = await Promise.all(
@@ -53,7 +53,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(await other?.poll()).toEqual([]);
   });
 
-  it('a note to self has one person', async () => {
+  it('has one recipient in a note to self', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const client = await givenClient(realm, member);
@@ -61,7 +61,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(await client.poll()).toMatchObject([{ recipients: [named(member)] }]);
   });
 
-  it('a deactivated user in the conversation is no obstacle', async () => {
+  it('accepts a deactivated user in the conversation', async () => {
     const realm = await newRealm();
     const { member, admin, guest } = realm.people;
     const client = await givenClient(realm, guest);
@@ -70,7 +70,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(await client.poll()).toHaveLength(1);
   });
 
-  it('any unknown user: 400, and there is no event', async () => {
+  it('refuses an unknown user with 400 and without an event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const before = await lastNumber(realm);
@@ -81,7 +81,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('a user whom a guest may not see is refused like one who does not exist', async () => {
+  it('refuses a user whom a guest may not see like one who does not exist', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest } = realm.people;
     const stranger = await givenUser(realm);
@@ -89,7 +89,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect([status, body.msg]).toEqual([400, 'Invalid user ID.']);
   });
 
-  it('a guest gets no event of a typist whom they may not see, and no address of such a recipient', async () => {
+  it('sends a guest no event of a sender whom they may not see, and no address of such a recipient', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest } = realm.people;
     const [known, stranger] = [await givenUser(realm), await givenUser(realm)];
@@ -108,7 +108,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(JSON.stringify(event)).not.toContain(stranger.email);
   });
 
-  it('`send_private_typing_notifications` off: 400; `receives_typing_notifications` off: not told', async () => {
+  it('refuses senders without `send_private_typing_notifications`, and skips recipients without `receives_typing_notifications`', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['typing'] });
@@ -123,7 +123,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('somebody who comes back later is not told what was typed meanwhile', async () => {
+  it('sends no old events to a user who comes back later', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin);
@@ -134,7 +134,7 @@ describe('POST /typing in a direct conversation (companion facts 1.13)', () => {
 });
 
 describe('POST /typing in a channel (companion facts 1.13)', () => {
-  it('goes to subscribers whose client has the capability, and to nobody else', async () => {
+  it('sends an event only to subscribers whose client has the capability', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const { channelId, name } = await givenChannel(realm, {}, [admin, guest]);
@@ -152,7 +152,7 @@ describe('POST /typing in a channel (companion facts 1.13)', () => {
     expect((await old.poll()).map(({ type }) => type)).not.toContain('typing');
   });
 
-  it('both names of the empty topic are the empty topic, named for clients that do not know it', async () => {
+  it('accepts both names of the empty topic, and names it for clients without the capability', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -166,7 +166,7 @@ describe('POST /typing in a channel (companion facts 1.13)', () => {
     expect((await naming.poll()).map(({ topic }) => topic)).toEqual(Array(3).fill('general chat'));
   });
 
-  it('with more than 100 subscribers has no event and costs no more', async () => {
+  it('sends no event to more than 100 subscribers, and costs no more', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);
@@ -187,7 +187,7 @@ describe('POST /typing in a channel (companion facts 1.13)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('needs the right to post there, and access to the channel', async () => {
+  it('needs the permission to post there, and access to the channel', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const nobody = { can_send_message_group: systemGroups.nobody.id };
@@ -211,7 +211,7 @@ describe('POST /typing in a channel (companion facts 1.13)', () => {
     await typed(realm, bot, inChannel(realm.channels.general));
   });
 
-  it('`send_stream_typing_notifications` off: 400', async () => {
+  it('refuses senders without `send_stream_typing_notifications`', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenSettings(realm, member, { send_stream_typing_notifications: false });
@@ -236,7 +236,7 @@ it.each([
     { op: 'start', type: 'channel', stream_id: 9, topic: 'a\u0000' },
     'BAD_REQUEST',
   ],
-])('is refused, and no event is sent, if %s (companion facts 1.13)', async (_, parameters, code) => {
+])('POST /typing is refused without an event if %s (companion facts 1.13)', async (_, parameters, code) => {
   const realm = await newRealm();
   const before = await lastNumber(realm);
   const { status, body } = await realm.call(type, realm.people.member, parameters);
@@ -244,11 +244,11 @@ it.each([
   expect(await loggedAfter(realm, before)).toEqual([]);
 });
 
-describe('what typing costs', () => {
+describe('the cost of typing', () => {
   it.each([
     ['directly', (realm: TestRealm) => ({ to: [realm.people.admin.userId] })],
     ['in a channel', (realm: TestRealm) => inChannel(realm.channels.general)],
-  ])('%s: one write for its number and one for its event, and nothing else is stored', async (_, place) => {
+  ])('%s is one write for its number and one for its event, and nothing else', async (_, place) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const container = realm.container();
@@ -260,7 +260,7 @@ describe('what typing costs', () => {
     expect(container.meter.writeUnits).toBe(2);
   });
 
-  it('nobody else reads anything for it: a client of somebody who is not told goes on waiting', async () => {
+  it('includes no reads for clients that do not get the event', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin]);

@@ -32,7 +32,7 @@ async function typed(realm: TestRealm, as: Person, message_id: number, op = 'sta
 }
 
 describe('POST /messages/{message_id}/typing (companion facts 1.13)', () => {
-  it('in a direct conversation names and tells those who want to know, the sender too', async () => {
+  it('sends an event to the participants of a direct conversation who want it, the sender too', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const gone = await givenUser(realm);
@@ -54,7 +54,7 @@ describe('POST /messages/{message_id}/typing (companion facts 1.13)', () => {
     for (const client of others) expect(await client.poll()).toEqual([]);
   });
 
-  it('in a channel tells subscribers who may read the message and whose client knows such events', async () => {
+  it('sends an event to subscribers of a channel who may read the message and whose client has the capability', async () => {
     const realm = await newRealm();
     const { member, admin, guest, owner } = realm.people;
     const hidden = { isPrivate: true, historyPublicToSubscribers: false };
@@ -83,7 +83,7 @@ describe('POST /messages/{message_id}/typing (companion facts 1.13)', () => {
     for (const client of [stranger, unaware, tooLate]) expect(await client?.poll()).toEqual([]);
   });
 
-  it('a channel with more than 100 subscribers has no event', async () => {
+  it('sends no event in a channel with more than 100 subscribers', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -94,7 +94,7 @@ describe('POST /messages/{message_id}/typing (companion facts 1.13)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('somebody who comes back later is not told', async () => {
+  it('sends no old events to a user who comes back later', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const id = await sent(realm, member, { people: [admin] });
@@ -104,7 +104,7 @@ describe('POST /messages/{message_id}/typing (companion facts 1.13)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('a guest gets no event of a sender whom they may not see', async () => {
+  it('sends a guest no event of a sender whom they may not see', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const { guest } = realm.people;
     const stranger = await givenUser(realm);
@@ -115,7 +115,7 @@ describe('POST /messages/{message_id}/typing (companion facts 1.13)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('refuses those who may not edit the message, as the edit does, and writes nothing', async () => {
+  it('refuses users who may not edit the message, like the edit, and writes nothing', async () => {
     const realm = await newRealm({ message_content_edit_limit_seconds: 60 });
     const { member, admin, owner } = realm.people;
     const id = await sent(realm, member, { people: [admin] });

@@ -40,7 +40,7 @@ async function all(client: Client): Promise<object[]> {
 }
 
 describe('include_deactivated_groups (wire facts 14.1)', () => {
-  it('tells clients that have it of deactivated groups as of others, and those without that they are gone', async () => {
+  it('sends clients with it updates of deactivated groups, and clients without it a removal', async () => {
     const { owner, guest, groupId, clientOf, call } = await scene();
     const clients = [await clientOf({ include_deactivated_groups: true }), await clientOf({})] as const;
     await call(deactivate, owner);
@@ -56,7 +56,7 @@ describe('include_deactivated_groups (wire facts 14.1)', () => {
     expect(await all(clients[1])).toEqual([{ op: 'remove', group_id: groupId }]);
   });
 
-  it('tells clients without it of a group that is back as of a new one, with its members as they are', async () => {
+  it('sends clients without it a reactivated group as a new one, with its present members', async () => {
     const { realm, owner, member, groupId, clientOf, call } = await scene();
     await call(deactivate, owner);
     const gone = await givenUser(realm);

@@ -62,7 +62,7 @@ async function givenArrivals(): Promise<{ realm: TestRealm; people: Person[]; gr
 }
 
 describe('a large group', () => {
-  it('comes with two hundred members in one transaction: 3 round trips cold, 2 warm', async () => {
+  it('is created with two hundred members in one transaction: 3 round trips cold, 2 warm', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const work = await workOf(realm, OUTBOX);
@@ -83,7 +83,7 @@ describe('a large group', () => {
     }
   });
 
-  it('has its members from its first moment on, before their memberships are stored', async () => {
+  it('has its members from the start, before their memberships are stored', async () => {
     const realm = await newRealm();
     const { owner, guest } = realm.people;
     const people = await manyPeople(realm, 60);
@@ -123,7 +123,7 @@ describe('a large group', () => {
     expect(await membersOf(realm, inner)).toEqual(ids(...people.slice(0, -1)));
   });
 
-  it('leaves nothing behind when its name was given to another meanwhile', async () => {
+  it('leaves nothing behind if its name was given to another group meanwhile', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const people = await manyPeople(realm, 60);
@@ -134,7 +134,7 @@ describe('a large group', () => {
     expect([await arriving(realm), await leftIn(realm)]).toEqual([{}, []]);
   });
 
-  it('comes about in spite of lost requests and lost replies', async () => {
+  it('is created in spite of lost requests and lost replies', async () => {
     const realm = await newRealm();
     const people = await manyPeople(realm, 120);
     const before = await lastNumber(realm);
@@ -146,7 +146,7 @@ describe('a large group', () => {
     await expectSettled(realm, groupId, people);
   });
 
-  it('does not exist, nor any part of it, when its creator dies before the end', async () => {
+  it('does not exist, even in part, if its creation is interrupted', async () => {
     const realm = await newRealm();
     const people = await manyPeople(realm, 60);
     const before = await lastNumber(realm);
@@ -164,7 +164,7 @@ describe('a large group', () => {
     await createGroup(realm, realm.people.member, given);
   });
 
-  it.each([1, 2, 3, 4])('is stored in the end when its worker ends before transaction %i', async (nth) => {
+  it.each([1, 2, 3, 4])('is completed if its worker ends before transaction %i', async (nth) => {
     const { realm, people, groupId } = await givenArrivals();
     const messages = messagesOf(await leftIn(realm));
     const { batchItemFailures } = await deliver(endingAt(realm, nth), messages);
@@ -174,7 +174,7 @@ describe('a large group', () => {
     await expectSettled(realm, groupId, people);
   });
 
-  it('lets its members be changed at once, and no late worker brings back who left', async () => {
+  it('can be changed at once, and no late worker restores removed members', async () => {
     const { realm, people, groupId } = await givenArrivals();
     const { member } = realm.people;
     const [first, ...others] = people as [Person, ...Person[]];
@@ -190,7 +190,7 @@ describe('a large group', () => {
     await expectSettled(realm, groupId, others);
   });
 
-  it('does not let those who may not change its members do its work', async () => {
+  it('is not completed by users who may not change its members', async () => {
     const { realm, people, groupId } = await givenArrivals();
     const { status } = await change(realm, realm.people.moderator, groupId, {
       delete: ids(people[0] as Person),
@@ -199,7 +199,7 @@ describe('a large group', () => {
     expect(Object.keys(await arriving(realm))).toEqual([String(groupId)]);
   });
 
-  it('comes beside others, while groups are put into groups', async () => {
+  it('can be created while other groups and subgroups change', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const people = await manyPeople(realm, 60);
@@ -218,7 +218,7 @@ describe('a large group', () => {
     expect((await groupOf(realm, groups[3] as number)).direct_subgroup_ids).toEqual([inner]);
   });
 
-  it('waits where so many arrive at once that the graph has no room', async () => {
+  it('waits if so many are created at once that the graph has no room', async () => {
     const realm = await newRealm();
     const people = await manyPeople(realm, 60);
     const crowd = Array.from({ length: 9_950 }, (_, i) => 1_000_000 + i);

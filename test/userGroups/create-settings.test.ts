@@ -27,7 +27,7 @@ describe('the settings of a new group (wire facts 4.5, 7; specification 4.5)', (
   };
 
   it.each(names)(
-    '%s takes the groups that it may be, and no others (2.7/permissions, 4.5/manage-refused, 4.5/mention-refused)',
+    '%s accepts the allowed groups, and no others (2.7/permissions, 4.5/manage-refused, 4.5/mention-refused)',
     async (name) => {
       const realm = await newRealm();
       for (const group of Object.values(systemGroups)) {
@@ -42,7 +42,7 @@ describe('the settings of a new group (wire facts 4.5, 7; specification 4.5)', (
     },
   );
 
-  it('takes anonymous values in their one form (wire facts 4.5: "normalisation")', async () => {
+  it('accepts anonymous values in their normal form (wire facts 4.5: "normalisation")', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const inner = await createGroup(realm, member);
@@ -64,7 +64,7 @@ describe('the settings of a new group (wire facts 4.5, 7; specification 4.5)', (
     });
   });
 
-  it('refuses unknown and deactivated groups and people, naming the first (wire facts 4.5)', async () => {
+  it('refuses unknown and deactivated groups and users, naming the first (wire facts 4.5)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await givenChangedUser(realm, guest, { isActive: false });
@@ -86,7 +86,7 @@ describe('the settings of a new group (wire facts 4.5, 7; specification 4.5)', (
     }
   });
 
-  it('names at most forty groups, so that its change fits into one transaction', async () => {
+  it('may name at most forty groups, so that a change fits into one transaction', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groups: number[] = [];

@@ -68,14 +68,14 @@ describe('POST /user_groups/create', () => {
     expect((await groupOf(realm, groupId)).direct_subgroup_ids).toEqual([closed]);
   });
 
-  it('takes bots as callers and as members (specification 4.5: "bot users may call this operation") (4.5/bots)', async () => {
+  it('accepts bots as callers and as members (specification 4.5: "bot users may call this operation") (4.5/bots)', async () => {
     const realm = await newRealm();
     const { bot } = realm.people;
     const groupId = await createGroup(realm, bot, { members: [bot.userId] });
     expect(await membersOf(realm, groupId)).toEqual([bot.userId]);
   });
 
-  it('refuses guests, and who is not in can_create_groups (wire facts 7)', async () => {
+  it('refuses guests and users who are not in can_create_groups (wire facts 7)', async () => {
     const realm = await newRealm({
       can_create_groups: { direct_members: [], direct_subgroups: [administrators.id, everyone.id] },
     });
@@ -106,7 +106,7 @@ describe('POST /user_groups/create', () => {
   });
 
   it.each(['Role:cooks', 'x'.repeat(100), '😀'.repeat(100), ' padded ', "a/b%2F'"])(
-    'takes the name %j ("the prefix test is case-sensitive", wire facts 7)',
+    'accepts the name %j ("the prefix test is case-sensitive", wire facts 7)',
     async (name) => {
       const realm = await newRealm();
       expect((await groupOf(realm, await createGroup(realm, realm.people.member, { name }))).name).toBe(name);
@@ -124,7 +124,7 @@ describe('POST /user_groups/create', () => {
     expect((await tryToCreate(realm, owner, { name: 'cooks' })).body.code).toBe('BAD_REQUEST');
   });
 
-  it('gives a name to one of several concurrent requests', async () => {
+  it('creates one group for several concurrent requests with the same name', async () => {
     const realm = await newRealm();
     const { member, owner, admin, moderator } = realm.people;
     const before = await lastNumber(realm);
@@ -178,7 +178,7 @@ describe('POST /user_groups/create', () => {
     expect(await msg({ name: 'free', members: [], can_join_group: nobody.id })).toContain('999999');
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+  it('takes 3 round trips cold and 2 warm', async () => {
     const realm = await newRealm();
     const { member, guest, admin } = realm.people;
     const inner = await createGroup(realm, member);
@@ -215,7 +215,7 @@ describe('POST /user_groups/create', () => {
   });
 
   it.each(['name', 'description', 'members'])(
-    'wants %s (specification 4.5: required) (4.5/name, 4.5/description, 4.5/members)',
+    'requires %s (specification 4.5: required) (4.5/name, 4.5/description, 4.5/members)',
     async (name) => {
       const realm = await newRealm();
       const { [name]: _, ...given }: Record<string, unknown> = { name: 'x', description: '', members: [] };

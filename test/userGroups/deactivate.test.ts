@@ -31,7 +31,7 @@ const inUse = (objections: readonly object[]) => ({
 });
 
 describe('POST /user_groups/{user_group_id}/deactivate', () => {
-  it('takes the group out of use; its name, members and subgroups stay', async () => {
+  it('deactivates the group, and keeps its name, members and subgroups', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member, {
@@ -54,7 +54,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect(await rest(realm, member, groupId)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
   });
 
-  it('tells every use that objects', async () => {
+  it('lists every use that prevents it', async () => {
     const realm = await newRealm({ can_create_groups: members.id });
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -82,7 +82,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect((await groupOf(realm, groupId)).deactivated).toBe(false);
   });
 
-  it('does not tell which channel it is to users who cannot see it', async () => {
+  it('does not reveal a channel that uses it to users who cannot see the channel', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const groupId = await createGroup(realm, moderator);
@@ -93,7 +93,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect((await rest(realm, moderator, groupId)).body.objections[0]).not.toHaveProperty('channel_id');
   });
 
-  it('is possible again when the last use is gone', async () => {
+  it('succeeds once the last use is removed', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -112,7 +112,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect((await rest(realm, member, groupId)).status).toBe(200);
   });
 
-  it('does not count archived channels, deactivated groups, or the group itself, as the reference', async () => {
+  it('does not count archived channels, deactivated groups, or the group itself, like the reference', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -126,7 +126,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     expect((await rest(realm, member, groupId)).status).toBe(200);
   });
 
-  it('is for managers only; groups of roles and unknown ones are refused', async () => {
+  it('refuses users who do not manage the group, role groups and unknown groups', async () => {
     const realm = await newRealm();
     const { owner, admin, member, guest } = realm.people;
     const groupId = await createGroup(realm, member, {
@@ -141,7 +141,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
   });
 });
 
-describe('deactivating a group while it comes into use', () => {
+describe('deactivating a group while something starts to use it', () => {
   type Use = (realm: TestRealm, as: Person, groupId: number) => Promise<Reply>;
   const uses: Readonly<Record<string, Use>> = {
     'the setting of a new group': (realm, as, groupId) => tryToCreate(realm, as, { can_join_group: groupId }),
@@ -157,7 +157,7 @@ describe('deactivating a group while it comes into use', () => {
       }),
   };
 
-  it.each(Object.entries(uses))('finds the use that came first: %s', async (_, use) => {
+  it.each(Object.entries(uses))('fails if the use was first: %s', async (_, use) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -172,7 +172,7 @@ describe('deactivating a group while it comes into use', () => {
     });
   });
 
-  it.each(Object.entries(uses))('refuses the use that came last: %s', async (_, use) => {
+  it.each(Object.entries(uses))('makes the use fail if that was last: %s', async (_, use) => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -192,7 +192,7 @@ describe('deactivating a group while it comes into use', () => {
     expect(body.msg).toContain('deactivated');
   });
 
-  it('refuses a setting of the organization that comes to name it', async () => {
+  it('makes a setting of the organization fail that starts to name it', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -206,7 +206,7 @@ describe('deactivating a group while it comes into use', () => {
     );
   });
 
-  it('lets one of the two win, for any timing', async () => {
+  it('succeeds for one of the two requests, for any timing', async () => {
     for (let round = 0; round < 6; round++) {
       const realm = await newRealm();
       const { member } = realm.people;
@@ -227,7 +227,7 @@ describe('deactivating a group while it comes into use', () => {
     }
   });
 
-  it('lets members of a deactivated group be read', async () => {
+  it('keeps the members of the group readable', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member, { members: [member.userId] });

@@ -14,7 +14,7 @@ const largest = Object.fromEntries(
 );
 
 describe('the graph of groups', () => {
-  it('costs a warm container the same at its largest as when it is empty', async () => {
+  it('costs a warm container the same at its full size as when it is empty', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const container = realm.container();
@@ -36,7 +36,7 @@ describe('the graph of groups', () => {
   it.each([
     ['small', {}],
     ['large', { 400000: Array.from({ length: 1_000 }, (_, i) => 500_000 + i) }],
-  ])('a container that remembers a %s one still follows the next change', async (_, edges) => {
+  ])('follows the next change in a container that remembers a %s one', async (_, edges) => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     await givenGraph(realm, { edges });

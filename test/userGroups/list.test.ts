@@ -9,7 +9,7 @@ const byName = ({ body }: Reply, name: string) =>
   body.user_groups.find((group: { name: string }) => group.name === name);
 
 describe('GET /user_groups', () => {
-  it('returns the groups of the roles, which follow from the users (2.2/system-groups)', async () => {
+  it('returns the role groups, with members according to the roles of users (2.2/system-groups)', async () => {
     const { call, people } = await newRealm();
     const reply = await call(list, people.member);
     const { owner, admin, moderator, member, bot, guest } = people;
@@ -38,7 +38,7 @@ describe('GET /user_groups', () => {
     }
   });
 
-  it('tells members who are past the waiting period from those who are not', async () => {
+  it('separates full members from members in the waiting period', async () => {
     const realm = await newRealm({ waiting_period_threshold: 3 });
     const fullMembers = async () =>
       byName(await realm.call(list, realm.people.owner), 'role:fullmembers').members;
@@ -78,7 +78,7 @@ describe('GET /user_groups', () => {
     expect(byName(reply, 'inner').members).toEqual([admin.userId]);
   });
 
-  it('leaves deactivated people out, and deactivated groups unless they are asked for', async () => {
+  it('leaves out deactivated users, and deactivated groups unless requested', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     const second = await givenUser(realm, { role: roles.owner });
@@ -96,7 +96,7 @@ describe('GET /user_groups', () => {
     expect(byName(all, 'former')).toMatchObject({ deactivated: true, members: [people.admin.userId] });
   });
 
-  it('is not for guests', async () => {
+  it('refuses guests', async () => {
     const { call, people } = await newRealm();
     const { status, body } = await call(list, people.guest);
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

@@ -41,7 +41,7 @@ describe('GET /user_groups/{user_group_id}/members', () => {
     expect(await membersOf(realm, inner, false)).toEqual(ids(guest, bot));
   });
 
-  it('lists the people of the roles', async () => {
+  it('lists the users of the roles', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator, member, guest, bot } = realm.people;
     const of = (group: { readonly id: number }, direct: boolean) => membersOf(realm, group.id, direct);
@@ -58,7 +58,7 @@ describe('GET /user_groups/{user_group_id}/members', () => {
     expect(await of(owners, true)).toEqual(ids(owner));
   });
 
-  it('leaves out deactivated people', async () => {
+  it('leaves out deactivated users', async () => {
     const { realm, outer } = await nested();
     const { owner, member, guest, admin, bot } = realm.people;
     await givenChangedUser(realm, guest, { isActive: false });
@@ -77,7 +77,7 @@ describe('GET /user_groups/{user_group_id}/members', () => {
     expect(await realm.call(listMembers, realm.people.member, wrong, at(outer))).toMatchObject(refused);
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+  it('takes 3 round trips cold and 2 warm', async () => {
     const { realm, middle, outer } = await nested();
     const { member } = realm.people;
     for (const [groupId, direct_member_only, warm] of [
@@ -97,8 +97,8 @@ describe('GET /user_groups/{user_group_id}/members', () => {
   });
 });
 
-describe('GET /user_groups/{user_group_id}/members: groups in groups', () => {
-  it('cost what is in them, and nothing for the other users of the organization', async () => {
+describe('the members of nested groups', () => {
+  it('cost reads for themselves, and none for other users of the organization', async () => {
     const { realm, middle } = await nested();
     const { member } = realm.people;
     const unitsOf = async (): Promise<number> => {
@@ -111,7 +111,7 @@ describe('GET /user_groups/{user_group_id}/members: groups in groups', () => {
     expect(await unitsOf()).toBe(before);
   });
 
-  it('are those of now, also for a container that remembers others', async () => {
+  it('are the present ones, even in a container that remembers others', async () => {
     const { realm, inner, middle } = await nested();
     const { member, guest, bot } = realm.people;
     const container = realm.container();
@@ -131,7 +131,7 @@ describe('GET /user_groups/{user_group_id}/members/{user_id}', () => {
     (await realm.call(isMember, realm.people.member, { direct_member_only: direct }, at(groupId, who.userId)))
       .body.is_user_group_member;
 
-  it('agrees with the list for everybody and every group', async () => {
+  it('agrees with the list for every user and every group', async () => {
     const { realm, inner, middle, outer } = await nested();
     const groups = [inner, middle, outer, ...Object.values(systemGroups).map(({ id }) => id)];
     for (const groupId of groups) {
@@ -147,7 +147,7 @@ describe('GET /user_groups/{user_group_id}/members/{user_id}', () => {
     }
   });
 
-  it('counts a waiting period (wire facts 7: full members)', async () => {
+  it('considers the waiting period (wire facts 7: full members)', async () => {
     const realm = await newRealm({ waiting_period_threshold: 10 });
     const { member } = realm.people;
     expect(await is(realm, fullMembers.id, member)).toBe(false);
@@ -157,7 +157,7 @@ describe('GET /user_groups/{user_group_id}/members/{user_id}', () => {
     expect(await is(realm, members.id, member, true)).toBe(true);
   });
 
-  it('refuses unknown groups, unknown and deactivated people, and guests', async () => {
+  it('refuses unknown groups, unknown and deactivated users, and guests', async () => {
     const { realm, outer } = await nested();
     const { member, guest } = realm.people;
     for (const id of [999_999, 0]) {
@@ -169,7 +169,7 @@ describe('GET /user_groups/{user_group_id}/members/{user_id}', () => {
     expect(await realm.call(isMember, member, {}, at(outer, guest.userId))).toMatchObject(refused);
   });
 
-  it('tells of a deactivated group too', async () => {
+  it('accepts a deactivated group', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member, { members: ids(member) });

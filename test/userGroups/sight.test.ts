@@ -57,9 +57,9 @@ const group = (realm: TestRealm, given: Readonly<Record<string, unknown>> = {}) 
   createGroup(realm, realm.people.owner, given);
 const ids = (...people: readonly Person[]) => people.map(({ userId }) => userId);
 
-describe.concurrent('who comes into a group that a private channel names, or leaves it (4.2: can_subscribe_group; wire facts 4.6)', () => {
+describe.concurrent('a user who joins or leaves a group that a private channel names (4.2: can_subscribe_group; wire facts 4.6)', () => {
   it.each(['can_subscribe_group', 'can_add_subscribers_group', 'can_administer_channel_group'])(
-    'is told of the channel by "%s", and to forget it',
+    'gets an event that creates the channel by "%s", and later one that deletes it',
     async (setting) => {
       const realm = await newRealm();
       const { member, moderator } = realm.people;
@@ -90,7 +90,7 @@ describe.concurrent('who comes into a group that a private channel names, or lea
     },
   );
 
-  it('also through groups in groups, even if a user moves between them', async () => {
+  it('gets them also through nested groups, even when moving between them', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const inner = await group(realm, { members: ids(member) });
@@ -113,7 +113,7 @@ describe.concurrent('who comes into a group that a private channel names, or lea
     expect(await both()).toEqual([[], [create]]);
   });
 
-  it('gets no event where it changes nothing: known otherwise, a guest, come and gone meanwhile', async () => {
+  it('gets no event if nothing changes: the channel visible anyway, a guest, joined and left meanwhile', async () => {
     const realm = await newRealm();
     const { owner, admin, member, moderator, guest } = realm.people;
     const [one, two] = [await group(realm), await group(realm, { members: ids(moderator) })];
@@ -127,7 +127,7 @@ describe.concurrent('who comes into a group that a private channel names, or lea
     expect(await heard(clients.at(-1) as Client)).toEqual([expect.stringMatching(/^stream delete/)]);
   });
 
-  it('is told of archived channels only by clients that handle them (wire facts 14.1)', async () => {
+  it('gets archived channels only on clients that handle them (wire facts 14.1)', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const groupId = await group(realm);
@@ -139,7 +139,7 @@ describe.concurrent('who comes into a group that a private channel names, or lea
     expect(await heard(old)).toEqual([]);
   });
 
-  it('is told of several channels at once, in one event', async () => {
+  it('gets several channels in one event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await group(realm);
@@ -160,8 +160,8 @@ describe.concurrent('who comes into a group that a private channel names, or lea
   });
 });
 
-describe.concurrent('who becomes a full member, or is none any more', () => {
-  it('hears of channels that name full members, when the waiting period changes', async () => {
+describe.concurrent('a user who becomes a full member, or stops being one', () => {
+  it('gets events of channels that name full members, when the waiting period changes', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const young = await givenUser(realm, { role: roles.member });
@@ -183,8 +183,8 @@ describe.concurrent('who becomes a full member, or is none any more', () => {
   });
 });
 
-describe.concurrent('what it costs', () => {
-  it('the change no more than without channels, the others nothing, whoever changed two round trips', async () => {
+describe.concurrent('the cost of these events', () => {
+  it('is nothing for the change itself and for other users, and two round trips for the changed user', async () => {
     const realm = await newRealm();
     const { member, moderator } = realm.people;
     const plain = await group(realm);

@@ -63,7 +63,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     await createGroup(realm, member, { name: 'chefs' });
   });
 
-  it('refuses when "old" is not current, in any order (wire facts 4.5: EXPECTATION_MISMATCH)', async () => {
+  it('refuses the edit if "old" is not current, in any order (wire facts 4.5: EXPECTATION_MISMATCH)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const both = { direct_members: [member.userId, guest.userId], direct_subgroups: [] };
@@ -81,7 +81,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect((await edit(realm, member, groupId, { can_join_group: empty })).status).toBe(200);
   });
 
-  it('says nothing when nothing becomes different (wire facts 4.5: "success, no event")', async () => {
+  it('sends no event if nothing changes (wire facts 4.5: "success, no event")', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member, { name: 'cooks' });
@@ -106,7 +106,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect((await tryToCreate(realm, member, { name: 'Taken' })).status).toBe(400);
   });
 
-  it('gives a name to one of two groups that take it at once', async () => {
+  it('gives a name to one of two groups that are renamed to it at once', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groups = [await createGroup(realm, member), await createGroup(realm, member)];
@@ -125,7 +125,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     ['can_mention_group', [owners.id, internet.id]],
     ['can_remove_members_group', [everyone.id, internet.id]],
   ] as [string, number[]][])(
-    '%s refuses the same groups as at creation (specification 4.5)',
+    'refuses for %s the same groups as at creation (specification 4.5)',
     async (name, forbidden) => {
       const realm = await newRealm();
       const { owner } = realm.people;
@@ -146,7 +146,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect(await edit(realm, guest, groupId, { description: 'by a guest' })).toMatchObject(refused);
   });
 
-  it('is open to users who manage the group, or all groups; nobody edits the groups of roles (4.5/can_manage_group)', async () => {
+  it('is allowed to users who manage the group or all groups, and never for role groups (4.5/can_manage_group)', async () => {
     const realm = await newRealm({ can_manage_all_groups: administrators.id });
     const { owner, admin, moderator, member, bot } = realm.people;
     const groupId = await createGroup(realm, member, {
@@ -164,7 +164,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     }
   });
 
-  it('takes a deactivated group into use again with "deactivated" false', async () => {
+  it('reactivates a group with "deactivated" false', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -184,7 +184,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     await createGroup(realm, member, { can_join_group: groupId, subgroups: [groupId] });
   });
 
-  it('never mixes two edits at once', async () => {
+  it('never mixes two concurrent edits', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member, { description: '0' });
@@ -223,7 +223,7 @@ describe('PATCH /user_groups/{user_group_id}', () => {
     expect(await groupOf(realm, groupId)).toMatchObject(events.at(-1)?.data ?? {});
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+  it('takes 3 round trips cold and 2 warm', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);

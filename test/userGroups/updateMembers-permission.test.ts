@@ -11,10 +11,10 @@ const change = (realm: TestRealm, as: Person, groupId: number, given: Readonly<R
 
 const ids = (...people: readonly Person[]): number[] => people.map(({ userId }) => userId);
 
-describe('who may change the members of a group', () => {
+describe('the permission to change the members of a group', () => {
   const listed = (...people: readonly Person[]) => ({ direct_members: ids(...people), direct_subgroups: [] });
 
-  it('lets managers of all groups and of this one do everything', async () => {
+  it('is complete for managers of all groups and of this one', async () => {
     const realm = await newRealm({ can_manage_all_groups: administrators.id });
     const { member, admin, guest, moderator } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -53,7 +53,7 @@ describe('who may change the members of a group', () => {
       { addOther: true, join: true, removeOther: true, leave: true, addGroup: true, removeGroup: true },
     ],
   ])(
-    '%s gives just what it says (4.5/can_add_members_group, 4.5/can_remove_members_group, 4.5/can_join_group, 4.5/can_leave_group, 4.5/can_manage_group)',
+    'is given by %s exactly as named (4.5/can_add_members_group, 4.5/can_remove_members_group, 4.5/can_join_group, 4.5/can_leave_group, 4.5/can_manage_group)',
     async (permission, may) => {
       const realm = await newRealm();
       const { owner, member, guest, admin } = realm.people;
@@ -75,7 +75,7 @@ describe('who may change the members of a group', () => {
     },
   );
 
-  it('lets nobody slip others in beside themselves', async () => {
+  it('to join does not include adding others in the same request', async () => {
     const realm = await newRealm();
     const { owner, member, guest } = realm.people;
     const groupId = await createGroup(realm, owner, { can_join_group: members.id });
@@ -83,7 +83,7 @@ describe('who may change the members of a group', () => {
     expect((await change(realm, member, groupId, { add: ids(member) })).status).toBe(200);
   });
 
-  it('gives guests nothing, even where they are listed (wire facts 4.5, 7)', async () => {
+  it('is never given to guests, even if they are listed (wire facts 4.5, 7)', async () => {
     const realm = await newRealm();
     const { owner, guest, member } = realm.people;
     const groupId = await createGroup(realm, owner, {
@@ -95,7 +95,7 @@ describe('who may change the members of a group', () => {
     }
   });
 
-  it('counts a permission that comes through a named group', async () => {
+  it('may come through a named group', async () => {
     const realm = await newRealm();
     const { owner, member, guest } = realm.people;
     const inner = await createGroup(realm, owner, { members: ids(member) });

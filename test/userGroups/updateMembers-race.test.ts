@@ -15,8 +15,8 @@ const change = (realm: TestRealm, as: Person, groupId: number, given: Readonly<R
 
 const ids = (...people: readonly Person[]): number[] => people.map(({ userId }) => userId);
 
-describe('changing the members of a group at once', () => {
-  it('adds one person once', async () => {
+describe('concurrent changes of the members of a group', () => {
+  it('add a user once', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -29,7 +29,7 @@ describe('changing the members of a group at once', () => {
     expect(await toldOfGroups(realm, before)).toHaveLength(1);
   });
 
-  it('keeps both lists and the log together under any interleaving', async () => {
+  it('keep both lists and the log consistent under any interleaving', async () => {
     const realm = await newRealm();
     const { owner, member, admin, moderator } = realm.people;
     const people = [member, admin, moderator];
@@ -55,7 +55,7 @@ describe('changing the members of a group at once', () => {
     );
   });
 
-  it('sends the event of a removal after that of the addition before it, even if its number was allocated earlier', async () => {
+  it('send the event of a removal after that of the addition before it, even if its number was allocated earlier', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -71,7 +71,7 @@ describe('changing the members of a group at once', () => {
     expect(await replayed(realm, before)).toEqual(ids(guest));
   });
 
-  it('decides again when the permission is taken away meanwhile', async () => {
+  it('are checked again if the permission is removed meanwhile', async () => {
     const realm = await newRealm();
     const { owner, member, guest } = realm.people;
     const groupId = await createGroup(realm, owner, { can_add_members_group: members.id });

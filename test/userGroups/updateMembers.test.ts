@@ -23,7 +23,7 @@ const change = (realm: TestRealm, as: Person, groupId: number, given: Readonly<R
 const ids = (...people: readonly Person[]): number[] => people.map(({ userId }) => userId);
 
 describe('POST /user_groups/{user_group_id}/members', () => {
-  it('adds and removes people and groups at once, and sends the events in order', async () => {
+  it('adds and removes users and groups in one request, and sends the events in order', async () => {
     const realm = await newRealm();
     const { member, guest, admin, bot } = realm.people;
     const inner = await createGroup(realm, member);
@@ -51,7 +51,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     ]);
   });
 
-  it('lets who is added and removed by one request end as they began, as the reference does', async () => {
+  it('leaves a user unchanged who is added and removed by one request, like the reference', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -82,7 +82,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     expect(await toldOfGroups(realm, before)).toEqual([]);
   });
 
-  it('refuses deactivated people, both ways', async () => {
+  it('refuses deactivated users, to add and to remove', async () => {
     const realm = await newRealm();
     const { member, guest, admin } = realm.people;
     const groupId = await createGroup(realm, member, { members: ids(guest) });
@@ -95,7 +95,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     }
   });
 
-  it('refuses an empty request, and groups that do not exist or follow from roles', async () => {
+  it('refuses an empty request, unknown groups and role groups', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const groupId = await createGroup(realm, owner);
@@ -108,7 +108,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     }
   });
 
-  it('changes forty-five at once and tells that limit', async () => {
+  it('changes up to forty-five at once, and names that limit in the refusal', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const people = await manyPeople(realm, 46);
@@ -125,7 +125,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     expect(await expectSameMembers(realm, groupId, people)).toHaveLength(44);
   });
 
-  it('takes effect on the very next request, in a warm container too', async () => {
+  it('takes effect on the next request, in a warm container too', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const inner = await createGroup(realm, admin);
@@ -146,7 +146,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     expect(container.meter.roundTrips).toBe(2);
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm', async () => {
+  it('takes 3 round trips cold and 2 warm', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -161,7 +161,7 @@ describe('POST /user_groups/{user_group_id}/members', () => {
     expect(container.meter.roundTrips).toBe(2);
   });
 
-  it('changes the members of a deactivated group too, as the reference does', async () => {
+  it('changes the members of a deactivated group too, like the reference', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const groupId = await createGroup(realm, member);

@@ -23,7 +23,7 @@ const subgroupsOf = async (realm: TestRealm, groupId: number, direct = true): Pr
 const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 
 describe('POST /user_groups/{user_group_id}/subgroups', () => {
-  it('adds and removes groups, also those of roles, and sends an event', async () => {
+  it('adds and removes groups, role groups too, and sends an event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [inner, other] = [await createGroup(realm, member), await createGroup(realm, member)];
@@ -40,7 +40,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     expect((await groupOf(realm, groupId)).direct_subgroup_ids).toEqual([]);
   });
 
-  it('refuses what is unknown, deactivated, there already, or not there', async () => {
+  it('refuses groups that are unknown, deactivated, already added, or missing', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [inner, gone] = [await createGroup(realm, member), await createGroup(realm, member)];
@@ -60,7 +60,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     expect(await toldOfGroups(realm, before)).toEqual([]);
   });
 
-  it('refuses cycles of any length, and a group in itself', async () => {
+  it('refuses cycles of any length, and a group as its own subgroup', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const a = await createGroup(realm, member);
@@ -87,7 +87,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     expect((await change(realm, member, a, { add: [c] })).status).toBe(200);
   });
 
-  it('refuses the second half of a cycle that two requests make at once', async () => {
+  it('refuses the second half of a cycle that two concurrent requests would close', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [a, b] = [await createGroup(realm, member), await createGroup(realm, member)];
@@ -101,7 +101,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     expect(await subgroupsOf(realm, b)).toEqual([a]);
   });
 
-  it('never makes a cycle, and tells what is stored, under any interleaving', async () => {
+  it('never makes a cycle, and sends events that agree with the store, under any interleaving', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groups: number[] = [];
@@ -138,7 +138,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     );
   });
 
-  it('keeps the graph within what one item holds', async () => {
+  it('keeps the graph within the size of one item', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const groupId = await createGroup(realm, member);
@@ -152,7 +152,7 @@ describe('POST /user_groups/{user_group_id}/subgroups', () => {
     expect(body.msg).toContain('too many');
   });
 
-  it('needs can_add_members_group to add, and can_manage_group to remove, as in the reference', async () => {
+  it('needs can_add_members_group to add, and can_manage_group to remove, like the reference', async () => {
     const realm = await newRealm();
     const { owner, member, moderator } = realm.people;
     const groupId = await createGroup(realm, owner, {

@@ -18,7 +18,7 @@ async function changed(realm: TestRealm, as: Person, handler: typeof add, ...ale
   return body.alert_words;
 }
 
-it('adds and removes words, trimmed, once in any case, and replies with the whole list (companion facts 3.1)', async () => {
+it('alert words are added and removed, trimmed and once in any case, and the reply has the whole list (companion facts 3.1)', async () => {
   const realm = await newRealm();
   const { member } = realm.people;
   const client = await givenClient(realm, member);
@@ -37,7 +37,7 @@ it('adds and removes words, trimmed, once in any case, and replies with the whol
   ]);
 });
 
-it('a word of more than 100 characters, and too many words, are refused and change nothing', async () => {
+it('an alert word of more than 100 characters, and too many words, are refused and change nothing', async () => {
   const realm = await newRealm();
   const { member } = realm.people;
   await changed(realm, member, add, 'é'.repeat(100));
@@ -52,14 +52,14 @@ it('a word of more than 100 characters, and too many words, are refused and chan
   expect((await realm.call(list, member)).body.alert_words).toHaveLength(1);
 });
 
-it('two additions at once are both kept', async () => {
+it('two concurrent additions of alert words are both kept', async () => {
   const realm = await newRealm();
   const { member } = realm.people;
   const slow = realm.container(meanwhile(() => changed(realm, member, add, 'one')));
   expect((await slow.call(add, member, { alert_words: ['two'] })).body.alert_words).toEqual(['one', 'two']);
 });
 
-it('a message with a word has the flag for that user alone, in events, fetches and is:alerted (companion facts 3.1)', async () => {
+it('a message with an alert word has the flag for that user alone, in events, fetches and is:alerted (companion facts 3.1)', async () => {
   const realm = await newRealm();
   const { member, admin, owner } = realm.people;
   const { channelId: to } = await givenChannel(realm, {}, [member, admin, owner]);
@@ -93,7 +93,7 @@ it('a message with a word has the flag for that user alone, in events, fetches a
   expect(await idsIn(realm, owner, alerted(false))).toEqual([]);
 });
 
-it('an edit gives and takes the flag, in its event too', async () => {
+it('an edit adds and removes the flag, in its event too', async () => {
   const realm = await newRealm();
   const { member, admin } = realm.people;
   const { channelId: to } = await givenChannel(realm, {}, [member, admin]);
@@ -121,7 +121,7 @@ it('a fetch costs no more with alert words than without', async () => {
   expect(await cost(realm, member, { num_before: 5 })).toEqual(before);
 });
 
-it('100 words and a text made to be slow take no longer than others', async () => {
+it('100 alert words and a hostile text take no longer than others', async () => {
   const realm = await newRealm();
   const { member, admin } = realm.people;
   const words = Array.from({ length: 29 }, (_, i) => 'a '.repeat(45) + i);

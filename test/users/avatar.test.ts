@@ -42,7 +42,7 @@ async function led(realm: TestRealm, handler: Served, user: number | string, as?
 
 describe('POST /users/me/avatar (companion facts 4.8)', () => {
   test.each(['png', 'jpeg', 'gif', 'webp'] as const)(
-    'takes a %s and makes two squares of it',
+    'accepts a %s and makes two squares of it',
     async (format) => {
       const realm = await newRealm();
       const url = await uploaded(realm, realm.people.member, await picture(format, 600, 300));
@@ -54,13 +54,13 @@ describe('POST /users/me/avatar (companion facts 4.8)', () => {
     },
   );
 
-  it('takes the first frame of a picture that moves', async () => {
+  it('uses the first frame of an animation', async () => {
     const realm = await newRealm();
     const url = await uploaded(realm, realm.people.member, await movingPicture('gif'));
     expect((await seen((await fetched(realm, url)).bytes)).middles).toEqual(['red']);
   });
 
-  it('leaves behind where a picture was taken', async () => {
+  it('removes the metadata of a photo', async () => {
     const realm = await newRealm();
     const plain = sharp({ create: { width: 90, height: 90, channels: 3, background: '#d33' } });
     const file = await plain
@@ -73,7 +73,7 @@ describe('POST /users/me/avatar (companion facts 4.8)', () => {
       expect((await fetched(realm, path)).bytes.toString('latin1')).not.toContain('secret place');
   });
 
-  it('tells everybody, once for a repeated request, and removes the picture that it replaces', async () => {
+  it('sends everybody an event, once for a repeated request, and deletes the previous picture', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin);
@@ -95,7 +95,7 @@ describe('POST /users/me/avatar (companion facts 4.8)', () => {
     expect((await realm.call(getOwn, member)).body).toMatchObject({ avatar_url: next, avatar_version: 3 });
   });
 
-  it('keeps one of two pictures that come at once, and the files of that one only', async () => {
+  it('keeps one of two concurrent uploads, and only its files', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const before = await lastNumber(realm);
@@ -132,7 +132,7 @@ describe('POST /users/me/avatar (companion facts 4.8)', () => {
     expect(await loggedAfter(realm, before)).toEqual([]);
   });
 
-  it('is for administrators where avatar changes are off, as is its removal', async () => {
+  it('is allowed only to administrators if avatar changes are off, like the removal', async () => {
     const realm = await newRealm({ avatar_changes_disabled: true });
     const { member, admin } = realm.people;
     for (const reply of [await upload(realm, member), await realm.call(remove, member)])
@@ -143,7 +143,7 @@ describe('POST /users/me/avatar (companion facts 4.8)', () => {
 });
 
 describe('DELETE /users/me/avatar (companion facts 4.8)', () => {
-  it('brings back the avatar of Gravatar, removes the files, and does so once', async () => {
+  it('restores the Gravatar, deletes the files, and sends one event', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const url = await uploaded(realm, member);
@@ -159,7 +159,7 @@ describe('DELETE /users/me/avatar (companion facts 4.8)', () => {
 });
 
 describe('GET /avatar/{user} and /avatar/{user}/medium (companion facts 4.8)', () => {
-  it('lead to an uploaded picture or to Gravatar, by the ID or the address of the user', async () => {
+  it('redirect to an uploaded picture or to Gravatar, by the ID or the address of the user', async () => {
     const realm = await newRealm();
     const { member, guest, bot } = realm.people;
     const url = await uploaded(realm, member);
@@ -173,14 +173,14 @@ describe('GET /avatar/{user} and /avatar/{user}/medium (companion facts 4.8)', (
     expect((await led(realm, getMedium, guest.userId, guest)).to).toMatch(/&s=500$/);
   });
 
-  it('refuse somebody who does not exist, and one whom a guest may not see, alike', async () => {
+  it('refuse a user who does not exist and one whom a guest may not see in the same words', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const stranger = await givenUser(realm);
     for (const user of [stranger.userId, 999_999, 'nobody@example.com'])
       expect((await led(realm, getAvatar, user, realm.people.guest)).status).toBe(400);
   });
 
-  it('send those who are not signed in to the sign-in', async () => {
+  it('redirect callers who are not signed in to the sign-in', async () => {
     const realm = await newRealm();
     const { status, to } = await led(realm, getAvatar, realm.people.member.userId, undefined, {
       accept: 'text/html',

@@ -33,7 +33,7 @@ describe('the channels of another user (companion facts 3.4)', () => {
     expect(await listed(person)).toEqual([open.channelId, closed.channelId]);
   });
 
-  it('unknown users and channels are refused, and users hidden from a guest like unknown ones', async () => {
+  it('are refused for unknown users and channels, and for users hidden from a guest like unknown ones', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const { general } = realm.channels;

@@ -15,7 +15,7 @@ import { expectConsistent, told } from '../support/subscription-state.ts';
 const ada = { email: 'ada@example.com', full_name: 'Ada Lovelace' };
 
 describe('POST /users', () => {
-  it('makes an account whose key works at once', async () => {
+  it('creates an account whose key works at once', async () => {
     const { call, people } = await newRealm();
     const reply = await call(create, people.admin, ada);
     expect(reply.body).toEqual({
@@ -35,7 +35,7 @@ describe('POST /users', () => {
     });
   });
 
-  it('sends everyone an event, and subscribes to the default channels', async () => {
+  it('sends everyone an event, and subscribes the user to the default channels', async () => {
     const realm = await newRealm();
     const { call, people, channels } = realm;
     await givenChannel(realm, { isDefault: true, isArchived: true });
@@ -74,7 +74,7 @@ describe('POST /users', () => {
     expect(await expectConsistent(realm, channels.general, everybody)).toContain(userId);
   });
 
-  it('subscribes to more default channels than one transaction takes', async () => {
+  it('subscribes the user to more default channels than one transaction takes', async () => {
     const realm = await newRealm();
     const { call, people } = realm;
     const made = await Promise.all(
@@ -89,7 +89,7 @@ describe('POST /users', () => {
     }
   });
 
-  it('subscribes to nothing where there are no default channels', async () => {
+  it('subscribes the user to nothing if there are no default channels', async () => {
     const realm = await newRealm();
     const { call, people, channels } = realm;
     await realm.outside.table.update(key('channel', { realm: realm.realm, channelId: channels.general }), {
@@ -100,7 +100,7 @@ describe('POST /users', () => {
     expect(body.subscriptions).toEqual([]);
   });
 
-  it('gives the role that is asked for', async () => {
+  it('gives the requested role', async () => {
     const { call, people } = await newRealm();
     for (const [name, role] of Object.entries(roles)) {
       const email = `${name}-too@example.com`;
@@ -182,7 +182,7 @@ describe('POST /users', () => {
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('takes names that are only unusual, and trims', async () => {
+  it('accepts unusual names, and trims them', async () => {
     const { call, people } = await newRealm();
     const names = ['😀'.repeat(100), "  Ada d'Arc  ", 'Ada | Byron', 'エイダ'];
     for (const [i, full_name] of names.entries()) {
@@ -204,7 +204,7 @@ describe('POST /users', () => {
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('names what is missing', async () => {
+  it('names missing parameters', async () => {
     const { call, people } = await newRealm();
     for (const name of ['email', 'full_name'] as const) {
       const { [name]: _, ...rest } = ada;
@@ -213,7 +213,7 @@ describe('POST /users', () => {
     }
   });
 
-  it('makes one account of two requests at once, and gives the other a clear answer', async () => {
+  it('creates one account for two concurrent requests, and refuses the other with a clear message', async () => {
     const realm = await newRealm();
     const emails = ['ada@example.com', 'ADA@example.com', 'Ada@Example.com', 'ada@example.COM'];
     const replies = await Promise.all(

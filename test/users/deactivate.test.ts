@@ -23,7 +23,7 @@ async function isActive({ realm, outside }: TestRealm, userId: number): Promise<
 }
 
 describe('DELETE /users/{id}', () => {
-  it('puts the account and its bots out at once, in a warm container too', async () => {
+  it('deactivates the account and its bots at once, in a warm container too', async () => {
     const realm = await newRealm();
     const { owner, member, bot } = realm.people;
     expect(await mayCall(realm, member)).toBe(true);
@@ -35,7 +35,7 @@ describe('DELETE /users/{id}', () => {
     expect(await mayCall(realm, owner)).toBe(true);
   });
 
-  it('sends everyone an event, and the channels their lower number of subscribers', async () => {
+  it('sends everyone an event, and the lower counts of subscribers of the channels', async () => {
     const realm = await newRealm();
     const { admin, member, bot, guest } = realm.people;
     const { general, random } = realm.channels;
@@ -70,14 +70,14 @@ describe('DELETE /users/{id}', () => {
     expect((await storedCount(realm, random))?.subscribers).toBe(3);
   });
 
-  it('lets an administrator go by themselves', async () => {
+  it('lets an administrator deactivate their own account', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     expect((await out(realm, admin, admin)).status).toBe(200);
     expect(await mayCall(realm, admin)).toBe(false);
   });
 
-  it('is for administrators, and for the owner of a bot', async () => {
+  it('is allowed to administrators, and to the owner of a bot', async () => {
     const realm = await newRealm();
     const { moderator, member, guest, bot, admin } = realm.people;
     for (const person of [moderator, member, guest, bot]) {
@@ -119,7 +119,7 @@ describe('DELETE /users/{id}', () => {
     expect(answer(await out(realm, owner, owner))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('keeps one owner however many of them deactivate one another at once', async () => {
+  it('keeps one owner, however many of them deactivate each other at once', async () => {
     for (let round = 0; round < 3; round++) {
       const realm = await newRealm();
       const owners = [realm.people.owner];
@@ -133,7 +133,7 @@ describe('DELETE /users/{id}', () => {
     }
   });
 
-  it('never lets the last two owners go by themselves at once', async () => {
+  it('never lets the last two owners deactivate their own accounts at the same time', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });
@@ -144,7 +144,7 @@ describe('DELETE /users/{id}', () => {
     expect(await ownersOf(realm)).toBe(1);
   });
 
-  it('finds no user under other names', async () => {
+  it('accepts no other forms of a user id', async () => {
     const realm = await newRealm();
     const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     for (const user of [0, 999_999, stored?.noticeBotId ?? 0]) {
@@ -153,7 +153,7 @@ describe('DELETE /users/{id}', () => {
     }
   });
 
-  it('refuses what is done already, to the second of two at once as well', async () => {
+  it('refuses a deactivated user, also to the second of two concurrent requests', async () => {
     const realm = await newRealm();
     const { owner, admin, guest } = realm.people;
     const replies = await Promise.all([owner, admin].map((person) => out(realm.container(), person, guest)));
@@ -162,7 +162,7 @@ describe('DELETE /users/{id}', () => {
     expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(5);
   });
 
-  it('leaves no bot behind that is made at the same time', async () => {
+  it('leaves no active bot that is created at the same time', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const make = (i: number) =>
@@ -196,7 +196,7 @@ describe('DELETE /users/{id}', () => {
       'a channel that their bot is put into',
       ({ realm, channel }) => join(realm, realm.people.owner, channel, realm.people.bot),
     ],
-  ])('suspends also what the user gets at any moment of it: %s', async (_, happen) => {
+  ])('suspends also what the user gets at any moment of the deactivation: %s', async (_, happen) => {
     // After a read is before what comes next.
     const moments = [
       ['before', 'get'],
@@ -240,7 +240,7 @@ describe('DELETE /users/{id}', () => {
     }
   });
 
-  it('lets what comes back halfway through it be whole, and puts it out again', async () => {
+  it('restores everything for a user who is reactivated halfway, and can deactivate them again', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const person = await givenUser(realm);
@@ -256,7 +256,7 @@ describe('DELETE /users/{id}', () => {
     for (const channelId of channels) expect((await storedCount(realm, channelId))?.subscribers).toBe(0);
   });
 
-  it('leaves an account behind that is a member of more channels than one transaction takes', async () => {
+  it('deactivates an account with more channels than one transaction takes', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const person = await givenUser(realm);
@@ -287,7 +287,7 @@ describe('DELETE /users/{id}', () => {
     }
   });
 
-  it('counts nobody out twice when two requests finish the work of one', async () => {
+  it('uncounts the user once if two requests finish the work of one', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const person = await givenUser(realm);
@@ -305,7 +305,7 @@ describe('DELETE /users/{id}', () => {
   it.each([
     ['is lost', { transact: [lost] }],
     ['works unheard', { transact: [unheard] }],
-  ])('happens once when the first try %s', async (_, plan) => {
+  ])('takes effect once when the first try %s', async (_, plan) => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const container = realm.container(mishaps(plan));
@@ -315,7 +315,7 @@ describe('DELETE /users/{id}', () => {
     expect(types).toEqual(['realm_user', 'user_group', 'subscription']);
   });
 
-  it('keeps its budget: 3 round trips, cold and warm, with bots and without', async () => {
+  it('takes 3 round trips, cold and warm, with bots and without', async () => {
     const realm = await newRealm();
     const { owner, guest, member, moderator } = realm.people;
     await givenBot(realm, member);

@@ -9,7 +9,7 @@ import { lastNumber, loggedAfter } from '../support/stored.ts';
 
 const leave = (realm: TestRealm, as: Person) => realm.call(deactivateOwn, as);
 
-it('deactivates the account and its bots, whose keys stop working, and tells everybody (companion facts 3.3)', async () => {
+it('users can deactivate their own account and its bots, whose keys stop working, with events to everybody (companion facts 3.3)', async () => {
   const realm = await newRealm();
   const { owner } = realm.people;
   const person = await givenUser(realm);
@@ -27,12 +27,12 @@ it('deactivates the account and its bots, whose keys stop working, and tells eve
   expect((await leave(realm, person)).status).toBe(401);
 });
 
-it.each(['guest', 'admin', 'bot'] as const)('a %s may', async (name) => {
+it.each(['guest', 'admin', 'bot'] as const)('a %s may deactivate their own account', async (name) => {
   const realm = await newRealm();
   expect((await leave(realm, realm.people[name])).status).toBe(200);
 });
 
-it('the only owner may not, and nothing changes; one of two owners may (companion facts 3.3)', async () => {
+it('the only owner may not deactivate their own account, but one of two owners may (companion facts 3.3)', async () => {
   const realm = await newRealm();
   const { owner } = realm.people;
   const before = await lastNumber(realm);
@@ -52,7 +52,7 @@ it('the only owner may not, and nothing changes; one of two owners may (companio
   expect((await leave(realm, owner)).status).toBe(200);
 });
 
-it('of the last two owners who leave at once one stays', async () => {
+it('one of the last two owners stays if both deactivate their own accounts at once', async () => {
   const realm = await newRealm();
   const { owner } = realm.people;
   const other = await givenUser(realm, { role: roles.owner });

@@ -13,7 +13,7 @@ describe('GET /users/{id or email}', () => {
     }
   });
 
-  it('adds what is asked for', async () => {
+  it('adds requested fields', async () => {
     const { call, people } = await newRealm();
     const query = { client_gravatar: false, include_custom_profile_fields: true };
     const { body } = await call(get, people.guest, {}, { path: { user: people.owner.userId }, query });
@@ -25,7 +25,7 @@ describe('GET /users/{id or email}', () => {
     });
   });
 
-  it('describes the bot of the service, whose messages people may have', async () => {
+  it('returns the service bot, whose messages users may have', async () => {
     const { call, people, outside, realm } = await newRealm();
     const stored = await outside.table.get('realm', { realm });
     const { body } = await call(get, people.member, {}, { path: { user: stored?.noticeBotId ?? 0 } });
@@ -43,7 +43,7 @@ describe('GET /users/{id or email}', () => {
     '%',
     'a/b@example.com',
     `${'a'.repeat(300)}@example.com`,
-  ])('finds no user as %s', async (user) => {
+  ])('refuses %s', async (user) => {
     const { call, people } = await newRealm();
     const { status, body } = await call(get, people.member, {}, { path: { user } });
     expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'There is no such user.']);

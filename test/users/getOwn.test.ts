@@ -16,7 +16,7 @@ describe('GET /users/me', () => {
     });
   });
 
-  it('returns all that clients know of a user, the owner of a bot, and no address of a picture left to work out', async () => {
+  it('returns all fields of a user, the owner of a bot, and a full avatar URL', async () => {
     const { call, people } = await newRealm();
     const { member, bot } = people;
     const own = {

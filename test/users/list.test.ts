@@ -10,7 +10,7 @@ import { newRealm, type Reply } from '../support/realm.ts';
 const idsIn = ({ body }: Reply): number[] => body.members.map(({ user_id }: { user_id: number }) => user_id);
 
 describe('GET /users', () => {
-  it('lists everybody, the deactivated too, but not the bot of the service', async () => {
+  it('lists all users, deactivated ones too, but not the service bot', async () => {
     const { call, people } = await newRealm();
     await call(deactivate, people.owner, {}, { path: { user: people.moderator.userId } });
     const { body } = await call(list, people.guest);
@@ -48,7 +48,7 @@ describe('GET /users', () => {
     expect(moderator.is_active).toBe(false);
   });
 
-  it('tells avatars and profile fields as they are asked for', async () => {
+  it('returns avatars and profile fields as requested', async () => {
     const { call, people } = await newRealm();
     const { body } = await call(
       list,
@@ -64,7 +64,7 @@ describe('GET /users', () => {
     }
   });
 
-  it('lists only the users who are asked for, if they exist', async () => {
+  it('lists only the requested users, if they exist', async () => {
     const { call, people } = await newRealm();
     const user_ids = [people.bot.userId, 999_999, people.admin.userId, -1, 0, people.admin.userId, 2 ** 52];
     const reply = await call(list, people.member, {}, { query: { user_ids } });
@@ -72,7 +72,7 @@ describe('GET /users', () => {
     expect(idsIn(await call(list, people.member, {}, { query: { user_ids: [] } }))).toEqual([]);
   });
 
-  it('lists the users who are asked for, even if they are very many', async () => {
+  it('lists the requested users, even if they are very many', async () => {
     const { call, people } = await newRealm();
     const user_ids = Array.from({ length: 200 }, (_, i) => i + 1);
     const reply = await call(list, people.member, { user_ids });

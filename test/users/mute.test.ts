@@ -60,7 +60,7 @@ it('all messages of a muted user become read, those of others stay unread, and l
   expect(body.anchor).toBe(ofOwner);
 });
 
-it('after unmuting, what they sent until then stays read, and what follows is unread', async () => {
+it('after unmuting, earlier messages of the user stay read, and later ones are unread', async () => {
   const realm = await newRealm();
   const { member, admin } = realm.people;
   const { channelId: to } = await givenChannel(realm, {}, [member, admin]);
@@ -76,7 +76,7 @@ it('after unmuting, what they sent until then stays read, and what follows is un
   expect(await registered(realm, member)).toMatchObject({ list: [{ id: admin.userId }], unread: 0 });
 });
 
-it('what a muted user sent cannot be marked as unread: nothing changes and no event says so', async () => {
+it('messages of a muted user cannot be marked as unread, with no change and no event', async () => {
   const realm = await newRealm();
   const { member, admin } = realm.people;
   const { channelId: to } = await givenChannel(realm, {}, [member, admin]);
@@ -88,7 +88,7 @@ it('what a muted user sent cannot be marked as unread: nothing changes and no ev
   expect(await flagsFor(realm, member, id)).toEqual(['read']);
 });
 
-it('neither of the pair is in read receipts of the other, no matter who muted (companion facts 1.9)', async () => {
+it('neither user of a mute is in read receipts of the other (companion facts 1.9)', async () => {
   const realm = await newRealm({ enable_read_receipts: true });
   const { member, admin, owner } = realm.people;
   const { channelId: to } = await givenChannel(realm, {}, [member, admin, owner]);
@@ -105,7 +105,7 @@ it('neither of the pair is in read receipts of the other, no matter who muted (c
   expect(await readers(member, own)).toHaveLength(2);
 });
 
-it('bots and deactivated users can be muted; oneself, unknown and muted users are refused (companion facts 3.2)', async () => {
+it('bots and deactivated users can be muted, but not oneself, unknown or muted users (companion facts 3.2)', async () => {
   const realm = await newRealm();
   const { member, admin, owner } = realm.people;
   const bot = await givenBot(realm, admin);
@@ -132,7 +132,7 @@ it('bots and deactivated users can be muted; oneself, unknown and muted users ar
   ]);
 });
 
-it('a guest who does not see everybody cannot find out by muting who exists', async () => {
+it('a guest who does not see everybody cannot find out by muting which users exist', async () => {
   const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
   const { guest } = realm.people;
   const stranger = await givenUser(realm);
@@ -143,7 +143,7 @@ it('a guest who does not see everybody cannot find out by muting who exists', as
   });
 });
 
-it('two mutes at once are both kept, and the last event has both', async () => {
+it('two concurrent mutes are both kept, and the last event has both', async () => {
   const realm = await newRealm();
   const { member, admin, owner } = realm.people;
   const client = await givenClient(realm, member);
@@ -156,7 +156,7 @@ it('two mutes at once are both kept, and the last event has both', async () => {
   expect((await client.poll()).at(-1).muted_users).toEqual(list);
 });
 
-it(`one person has at most ${MAX_MUTED} muted users`, async () => {
+it(`a user can mute at most ${MAX_MUTED} muted users`, async () => {
   const realm = await newRealm();
   const { member, admin } = realm.people;
   const mutes = Array.from({ length: MAX_MUTED }, (_, i) => ({ userId: 900_000 + i, at: 1 }));

@@ -16,7 +16,7 @@ import { subscribersOf, subscriptionOf, told } from '../support/subscription-sta
 const { members, fullMembers } = systemGroups;
 
 describe('POST /users/{id}/reactivate', () => {
-  it('brings the account back with its key and its channels, and not its bots', async () => {
+  it('restores the account with its key and its channels, but not its bots', async () => {
     const realm = await newRealm();
     const { owner, member, bot } = realm.people;
     const { general, random } = realm.channels;
@@ -61,7 +61,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect(await told(realm, before)).toEqual([]);
   });
 
-  it('is for administrators, for the owner of a bot, and for owners where it is one', async () => {
+  it('is allowed to administrators, to the owner of a bot, and for an owner only to owners', async () => {
     const realm = await newRealm();
     const { owner, admin, moderator, member, guest, bot } = realm.people;
     await out(realm, owner, guest);
@@ -79,7 +79,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect(await ownersOf(realm)).toBe(2);
   });
 
-  it('gives a bot whose owner is gone to the user who brings it back', async () => {
+  it('gives a bot with a deactivated owner to the user who reactivates it', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const made = await realm.call(createBot, member, {
@@ -107,7 +107,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect(await mayCall(realm, heir)).toBe(false);
   });
 
-  it('holds a bot to the rules for new ones: the permission, and a name of its own', async () => {
+  it('checks for a bot the rules for new ones: the permission, and a unique name', async () => {
     const realm = await newRealm({ can_create_bots_group: 3 });
     const { owner, member, bot } = realm.people;
     await out(realm, owner, bot);
@@ -117,7 +117,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect([status, body.msg]).toEqual([400, expect.stringContaining('Busy Bot')]);
   });
 
-  it('brings back once whoever is brought back twice at once', async () => {
+  it('takes effect once for two concurrent requests', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });
@@ -133,7 +133,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect(people).toHaveLength(2);
   });
 
-  it('counts nobody in twice when two requests do the work of one', async () => {
+  it('counts the user once if two requests do the work of one', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const person = await givenUser(realm);
@@ -154,7 +154,7 @@ describe('POST /users/{id}/reactivate', () => {
     }
   });
 
-  it('ends in one state, told last, when accounts come and go at once', async () => {
+  it('ends in the state of the last event, when accounts are deactivated and reactivated at once', async () => {
     const realm = await newRealm();
     const { owner, admin, guest } = realm.people;
     const before = await lastNumber(realm);
@@ -172,7 +172,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(isActive ? 6 : 5);
   });
 
-  it('is told after what came before it, however late it is', async () => {
+  it('sends its event after those of earlier changes, however late it is', async () => {
     const realm = await newRealm();
     const { owner, admin, guest } = realm.people;
     for (const person of [guest, await givenUser(realm)]) {
@@ -194,7 +194,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(6);
   });
 
-  it('finds no user under other names', async () => {
+  it('accepts no other forms of a user id', async () => {
     const realm = await newRealm();
     for (const user of [0, 999_999]) {
       const reply = await realm.call(reactivate, realm.people.owner, {}, { path: { user } });
@@ -202,7 +202,7 @@ describe('POST /users/{id}/reactivate', () => {
     }
   });
 
-  it('keeps its budget: 3 round trips, cold and warm, also for a bot', async () => {
+  it('takes 3 round trips, cold and warm, also for a bot', async () => {
     const realm = await newRealm();
     const { owner, guest, bot, moderator } = realm.people;
     await out(realm, owner, moderator);
@@ -220,7 +220,7 @@ describe('POST /users/{id}/reactivate', () => {
     }
   });
 
-  it('wakes all of it though somebody goes on putting it to sleep', async () => {
+  it('restores all subscriptions even during concurrent deactivations', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const person = await givenUser(realm);
@@ -238,7 +238,7 @@ describe('POST /users/{id}/reactivate', () => {
     for (const channelId of channels) expect((await storedCount(realm, channelId))?.subscribers).toBe(1);
   });
 
-  it('lets one of two bots of a name come back at once', async () => {
+  it('restores one of two bots with the same name', async () => {
     const realm = await newRealm();
     const { owner, member } = realm.people;
     const bots: Person[] = [];
@@ -253,7 +253,7 @@ describe('POST /users/{id}/reactivate', () => {
     expect(awake.filter(Boolean)).toHaveLength(1);
   });
 
-  it('does not wake what somebody ended in the meantime', async () => {
+  it('does not restore subscriptions that were ended meanwhile', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const person = await givenUser(realm);

@@ -7,7 +7,7 @@ import { newRealm, type Reply } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
 describe('POST /users/me/api_key/regenerate', () => {
-  it('gives a new key; the old one is out at once, in a warm container too', async () => {
+  it('returns a new key, and the old one stops working at once, in a warm container too', async () => {
     const { call, people } = await newRealm();
     expect((await call(getOwn, people.member)).status).toBe(200);
     const reply = await call(regenerate, people.member);
@@ -21,13 +21,13 @@ describe('POST /users/me/api_key/regenerate', () => {
     expect((await call(getOwn, withKey(people.member, reply))).status).toBe(200);
   });
 
-  it('is for people', async () => {
+  it('refuses bots', async () => {
     const { call, people } = await newRealm();
     expect(answer(await call(regenerate, people.bot))).toEqual([400, 'BAD_REQUEST']);
     expect((await call(getOwn, people.bot)).status).toBe(200);
   });
 
-  it('gives one key to two requests at once; the other has none to call with any more', async () => {
+  it('returns one key for two concurrent requests, and the other is unauthorized', async () => {
     const realm = await newRealm();
     const { guest } = realm.people;
     const replies = await Promise.all(

@@ -10,7 +10,7 @@ const take = (realm: TestRealm, as: Person, data: unknown): Promise<Reply> =>
   realm.call(remove, as, { data });
 
 describe('DELETE /users/me/profile_data', () => {
-  it('takes away what the profile says, of required fields too (4.4), and sends everyone an event', async () => {
+  it('removes values of the profile, of required fields too (4.4), and sends everyone an event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const one = await createField(realm, types.pronouns, { required: true });
@@ -29,7 +29,7 @@ describe('DELETE /users/me/profile_data', () => {
     expect(await toldOfProfiles(realm, before)).toHaveLength(1);
   });
 
-  it('refuses fields that do not exist, and does nothing then', async () => {
+  it('refuses unknown fields, and changes nothing then', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.pronouns);
@@ -41,7 +41,7 @@ describe('DELETE /users/me/profile_data', () => {
     expect(await profileOf(realm, member)).toEqual({ [id]: { value: 'they' } });
   });
 
-  it('leaves fields to administrators that are not editable (4.4), and is not for bots (wire facts 1.3)', async () => {
+  it('refuses fields that only administrators may edit (4.4), and bots (wire facts 1.3)', async () => {
     const realm = await newRealm();
     const { admin, member, bot } = realm.people;
     const id = await createField(realm, types.pronouns, { editable_by_user: false });

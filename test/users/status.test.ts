@@ -44,7 +44,7 @@ describe('POST /users/me/status', () => {
     expect(await said(realm, member)).toEqual(both);
   });
 
-  it('clears either by the empty text, and both', async () => {
+  it('clears either one by an empty string, or both', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await set(realm, member, { status_text: 'here', emoji_name: 'working_on_it' });
@@ -62,7 +62,7 @@ describe('POST /users/me/status', () => {
     expect(await said(realm, member)).toEqual({ status_text: 'back' });
   });
 
-  it('clears the emoji where all three of its fields are empty', async () => {
+  it('clears the emoji if all three of its fields are empty', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await set(realm, member, { status_text: 'here', emoji_name: 'working_on_it' });
@@ -75,7 +75,7 @@ describe('POST /users/me/status', () => {
     expect(await said(realm, member)).toEqual({ status_text: 'there' });
   });
 
-  it('sends no event for values that stay the same, and ignores what is not supported any more', async () => {
+  it('sends no event for values that stay the same, and ignores parameters that are no longer supported', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await set(realm, member, { status_text: 'here' });
@@ -85,7 +85,7 @@ describe('POST /users/me/status', () => {
     expect(await told(realm, before)).toEqual([]);
   });
 
-  it('keeps an emoji of the organization visible that is deactivated later (specification 3, 4.9)', async () => {
+  it('keeps a custom emoji visible that is deactivated later (specification 3, 4.9)', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     await givenEmoji(realm, 'party_cat');
@@ -117,17 +117,17 @@ describe('POST /users/me/status', () => {
     expect(await said(realm, realm.people.member)).toEqual({});
   });
 
-  it('takes a text of 60 characters, however many bytes they are', async () => {
+  it('accepts a text of 60 characters, however many bytes they take', async () => {
     const realm = await newRealm();
     expect((await set(realm, realm.people.guest, { status_text: '😀'.repeat(60) })).status).toBe(200);
   });
 
-  it('is for people', async () => {
+  it('refuses bots', async () => {
     const realm = await newRealm();
     expect(answer(await set(realm, realm.people.bot, { status_text: 'x' }))).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('leaves both of two changes at once: one of the text, one of the emoji', async () => {
+  it('keeps both of two concurrent changes, one of the text, one of the emoji', async () => {
     for (let round = 0; round < 4; round++) {
       const realm = await newRealm();
       const { member } = realm.people;
@@ -150,7 +150,7 @@ describe('POST /users/me/status', () => {
   it.each([
     ['is lost', lost],
     ['works unheard', unheard],
-  ])('happens once when the first try %s', async (_, mishap) => {
+  ])('takes effect once when the first try %s', async (_, mishap) => {
     const realm = await newRealm();
     const before = await lastNumber(realm);
     const container = realm.container(mishaps({ transact: [mishap] }));
@@ -160,7 +160,7 @@ describe('POST /users/me/status', () => {
 });
 
 describe('GET /users/{id}/status', () => {
-  it('refuses bots and those who are not there', async () => {
+  it('refuses bots and unknown users', async () => {
     const realm = await newRealm();
     const { bot, guest, owner } = realm.people;
     await out(realm, owner, guest);

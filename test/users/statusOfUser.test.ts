@@ -5,7 +5,7 @@ import { givenClient } from '../support/event-queue.ts';
 import { newRealm, type Person } from '../support/realm.ts';
 
 describe('POST /users/{user_id}/status (companion facts 3.5)', () => {
-  it('administrators set the status of others, and everybody gets the event', async () => {
+  it('lets administrators set the status of others, and sends everybody the event', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const client = await givenClient(realm, guest, { fetch_event_types: ['user_status'] });
@@ -17,7 +17,7 @@ describe('POST /users/{user_id}/status (companion facts 3.5)', () => {
     expect((await realm.call(getStatus, guest, {}, { path })).body.status).toEqual({ status_text: 'away' });
   });
 
-  it('everybody else is refused, and so are bots, unknown users and bad input', async () => {
+  it('refuses other users, and bots, unknown users and bad input', async () => {
     const realm = await newRealm();
     const { admin, member, moderator, bot } = realm.people;
     const refused = async (as: Person, user: number, parameters: object) => {

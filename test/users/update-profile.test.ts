@@ -37,7 +37,7 @@ describe('PATCH /users/{user} with profile_data', () => {
     }
   });
 
-  it('is open to no other user (wire facts 1.3), and checks values like their own', async () => {
+  it("refuses other users (wire facts 1.3), and checks values like those of one's own profile", async () => {
     const realm = await newRealm();
     const { member, guest, moderator, bot } = realm.people;
     const id = await createField(realm, types.date);
@@ -53,7 +53,7 @@ describe('PATCH /users/{user} with profile_data', () => {
     expect(await profileOf(realm, member)).toEqual({});
   });
 
-  it('is not for bots, which have no profile, but for the deactivated', async () => {
+  it('refuses bots, which have no profile, but accepts deactivated users', async () => {
     const realm = await newRealm();
     const { owner, member, bot } = realm.people;
     const id = await createField(realm, types.pronouns);
@@ -63,7 +63,7 @@ describe('PATCH /users/{user} with profile_data', () => {
     expect(await profileOf(realm, member)).toEqual({ [id]: { value: 'they' } });
   });
 
-  it('does all of it or nothing', async () => {
+  it('changes everything or nothing', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const id = await createField(realm, types.date);
@@ -78,7 +78,7 @@ describe('PATCH /users/{user} with profile_data', () => {
     ]);
   });
 
-  it('keeps what the person says at the same time in another field', async () => {
+  it('keeps a concurrent change of another field by the user', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const one = await createField(realm, types.pronouns);
@@ -92,7 +92,7 @@ describe('PATCH /users/{user} with profile_data', () => {
     expect(await profileOf(realm, member)).toEqual({ [one]: { value: 'theirs' }, [two]: { value: 'mine' } });
   });
 
-  it('keeps its budget, also for many fields: 3 round trips, cold and warm (DESIGN 7)', async () => {
+  it('takes 3 round trips, cold and warm, also for many fields (DESIGN 7)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const ids: number[] = [];

@@ -10,7 +10,7 @@ import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 const names = (events: readonly Event[]): string[] =>
   events.map(({ type, op }) => (op === undefined ? type : `${type}/${op}`));
 
-describe('a role and the channels that it shows', () => {
+describe('the event of a change of the role', () => {
   /** The names of the channels that a client knows: those of its registration, changed by what it is told. */
   async function follow(realm: TestRealm, person: Person) {
     const types = ['subscription', 'stream', 'default_streams'];
@@ -44,7 +44,7 @@ describe('a role and the channels that it shows', () => {
     return { events, check, channels };
   }
 
-  it('is told so that the state and the events are the state after (4.2)', async () => {
+  it('turns the state before into the state after, channels included (4.2)', async () => {
     const realm = await newRealm();
     const { owner, admin, guest } = realm.people;
     await givenChannel(realm, {}, [admin]);
@@ -67,7 +67,7 @@ describe('a role and the channels that it shows', () => {
     }
   });
 
-  it('is told to that person only, and only of what they may still see when they ask', async () => {
+  it('reaches only that user, with only the channels that they can still see at the poll', async () => {
     const realm = await newRealm();
     const { owner, admin, member, moderator } = realm.people;
     const secret = await givenChannel(realm, { isPrivate: true }, [admin]);
@@ -81,7 +81,7 @@ describe('a role and the channels that it shows', () => {
     await client.check();
   });
 
-  it('tells of archived channels only those who can handle them', async () => {
+  it('has archived channels only for clients that handle them', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const { channelId } = await givenChannel(

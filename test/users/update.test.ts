@@ -19,7 +19,7 @@ const roleOf = async (realm: TestRealm, person: Person): Promise<number> =>
   (await userOf(realm, person)).role;
 
 describe('PATCH /users/{id}', () => {
-  it('changes the role, and sends everyone an event, with the groups of the roles (wire facts 7)', async () => {
+  it('changes the role, and sends everyone an event, with the role groups (wire facts 7)', async () => {
     const realm = await newRealm();
     const { admin, member, guest } = realm.people;
     const before = await lastNumber(realm);
@@ -74,7 +74,7 @@ describe('PATCH /users/{id}', () => {
     expect(mentioned.state.unread_msgs.mentions).toHaveLength(1);
   });
 
-  it('sends no event for values that stay the same, and lists what it does not know (wire facts 1.1)', async () => {
+  it('sends no event for values that stay the same, and lists unknown parameters (wire facts 1.1)', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { full_name } = await userOf(realm, member);
@@ -84,7 +84,7 @@ describe('PATCH /users/{id}', () => {
     expect(await told(realm, before)).toEqual([]);
   });
 
-  it('is for administrators (specification 5)', async () => {
+  it('is allowed to administrators (specification 5)', async () => {
     const realm = await newRealm();
     const { moderator, member, guest, bot } = realm.people;
     for (const person of [moderator, member, guest, bot]) {
@@ -93,7 +93,7 @@ describe('PATCH /users/{id}', () => {
     }
   });
 
-  it('lets only owners make owners, or make them something else (specification 5)', async () => {
+  it('lets only owners make owners, or change the role of an owner (specification 5)', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });
@@ -143,7 +143,7 @@ describe('PATCH /users/{id}', () => {
     expect(answer(reply)).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('finds no user under other names, nor the bot of the service', async () => {
+  it('accepts no other forms of a user id, and not the service bot', async () => {
     const realm = await newRealm();
     const stored = await realm.outside.table.get('realm', { realm: realm.realm });
     for (const user of [0, 999_999, 'nobody@example.com', stored?.noticeBotId ?? 0]) {
@@ -152,7 +152,7 @@ describe('PATCH /users/{id}', () => {
     }
   });
 
-  it('gives no bot the name of another active account, even by two requests at once', async () => {
+  it('gives no bot the name of another active account, even by two concurrent requests', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const [one, two] = [await givenBot(realm, member), await givenBot(realm, member)];
@@ -167,7 +167,7 @@ describe('PATCH /users/{id}', () => {
     expect(personIn(made, '').userId).toBeUndefined();
   });
 
-  it('lets no name of two given at once stay behind', async () => {
+  it('leaves no trace of the first name in two concurrent changes', async () => {
     const realm = await newRealm();
     const { owner, admin, member } = realm.people;
     await Promise.all(
@@ -181,7 +181,7 @@ describe('PATCH /users/{id}', () => {
     }
   });
 
-  it('changes deactivated accounts, which are in no group and no owners', async () => {
+  it('changes deactivated accounts, which are in no role group and do not count as owners', async () => {
     const realm = await newRealm();
     const { owner, guest } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });
@@ -211,7 +211,7 @@ describe('PATCH /users/{id}', () => {
 });
 
 describe('the last owner', () => {
-  it('stays one', async () => {
+  it('cannot be demoted', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     await givenUser(realm, { role: roles.owner, isBot: true, botType: 1, ownerId: owner.userId });
@@ -220,7 +220,7 @@ describe('the last owner', () => {
     expect(await ownersOf(realm)).toBe(1);
   });
 
-  it('stays one however many demote one another, or deactivate one another, at once', async () => {
+  it('stays one, however many demote or deactivate each other at once', async () => {
     for (let round = 0; round < 4; round++) {
       const realm = await newRealm();
       const owners = [realm.people.owner];
@@ -243,7 +243,7 @@ describe('the last owner', () => {
     }
   });
 
-  it('is counted right when two requests demote one owner at once, or make one of a member', async () => {
+  it('is counted correctly when two requests demote or promote one user at once', async () => {
     for (let round = 0; round < 3; round++) {
       const realm = await newRealm();
       const { owner, member } = realm.people;
@@ -262,7 +262,7 @@ describe('the last owner', () => {
     }
   });
 
-  it('stays one when the last two step down at once', async () => {
+  it('stays one when the last two demote themselves at once', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const second = await givenUser(realm, { role: roles.owner });

@@ -41,13 +41,13 @@ describe('a link in a profile', () => {
     'https://example.com',
     'HTTP://example.com:8080/a?b=c&d=%22#e',
     "https://ja.example.com/wiki/日本_(it's)",
-  ])('can be %s, which stays as it is', async (value) => {
+  ])('can be %s, which is kept unchanged', async (value) => {
     const { realm, member, id } = await withField(types.link);
     await filled(realm, member, id, value);
     expect(await profileOf(realm, member)).toEqual({ [id]: { value } });
   });
 
-  it('that an earlier version took and that would be refused now is told to nobody', async () => {
+  it('that an earlier version accepted and that would be refused now is shown to nobody', async () => {
     const { realm, member, id } = await withField(types.link);
     await filled(realm, member, id, 'https://example.com');
     const at = key('profile', { realm: realm.realm, userId: member.userId });
@@ -84,7 +84,7 @@ describe('PATCH /users/me/profile_data', () => {
     ]);
   });
 
-  it('shows values in each place where users are shown, if asked', async () => {
+  it('shows values wherever users are returned, on request', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     await filled(realm, member, id, 'they');
     const profile_data = { [id]: { value: 'they' } };
@@ -102,7 +102,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(others.profile_data).toEqual({});
   });
 
-  it('renders short texts and paragraphs, with names of people and channels, and nothing else', async () => {
+  it('renders short texts and paragraphs, with names of users and channels, and no other types', async () => {
     const { realm, member, id } = await withField(types.paragraph);
     const text = 'See #**general**,\n\n* @**Ada Admin**';
     await filled(realm, member, id, text);
@@ -161,13 +161,13 @@ describe('PATCH /users/me/profile_data', () => {
     [types.link, 'http://[::1]:80'],
     [types.externalAccount, '@somebody'],
     [types.pronouns, 'they/them'],
-  ])('takes for the type %i (2.6): %j', async (type, value) => {
+  ])('accepts for the type %i (2.6): %j', async (type, value) => {
     const { realm, member, id } = await withField(type);
     await filled(realm, member, id, value);
     expect((await profileOf(realm, member))[id].value).toBe(value);
   });
 
-  it('lists only active people who are no bots', async () => {
+  it('accepts in a list of users only active users who are not bots', async () => {
     const { realm, member, id } = await withField(types.users);
     const { bot, moderator, owner, admin } = realm.people;
     const gone = await realm.call(deactivate, owner, {}, { path: { user: moderator.userId } });
@@ -180,7 +180,7 @@ describe('PATCH /users/me/profile_data', () => {
     await filled(realm, member, id, [admin.userId, member.userId]);
   });
 
-  it('does not tell guests who may not know of everybody whether somebody is there (wire facts 3.8)', async () => {
+  it('does not reveal to guests which hidden users exist (wire facts 3.8)', async () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.members.id });
     const guest = await givenUser(realm, { role: 600 });
     const stranger = await givenUser(realm, { fullName: 'Sue Stranger' });
@@ -195,7 +195,7 @@ describe('PATCH /users/me/profile_data', () => {
     await filled(realm, guest, id, [guest.userId]);
   });
 
-  it.each([null, '', ' \t', []])('takes a value away when it is given %j', async (value) => {
+  it.each([null, '', ' \t', []])('removes a value for %j', async (value) => {
     const { realm, member, id } = await withField(types.shortText, { required: true });
     await filled(realm, member, id, 'x');
     const before = await lastNumber(realm);
@@ -206,7 +206,7 @@ describe('PATCH /users/me/profile_data', () => {
     ]);
   });
 
-  it('changes nothing when a part is refused, and says nothing when nothing becomes different', async () => {
+  it('changes nothing when a part is refused, and sends no event if nothing changes', async () => {
     const { realm, member, id } = await withField(types.shortText);
     const date = await createField(realm, types.date);
     await filled(realm, member, id, 'x');
@@ -226,7 +226,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(await toldOfProfiles(realm, before)).toEqual([]);
   });
 
-  it('counts the last of several values for one field', async () => {
+  it('uses the last of several values for one field', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     const before = await lastNumber(realm);
     const values = ['x', 'y'].map((value) => ({ id, value }));
@@ -235,7 +235,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(await toldOfProfiles(realm, before)).toHaveLength(1);
   });
 
-  it('leaves fields to administrators that are not editable (4.4: "editable_by_user") (4.4/editable_by_user)', async () => {
+  it('refuses fields that only administrators may edit (4.4: "editable_by_user") (4.4/editable_by_user)', async () => {
     const { realm, member, id } = await withField(types.pronouns, { editable_by_user: false });
     for (const person of [member, realm.people.moderator, realm.people.guest]) {
       expect(await fill(realm, person, [{ id, value: 'x' }])).toMatchObject(refused);
@@ -246,7 +246,7 @@ describe('PATCH /users/me/profile_data', () => {
     await filled(realm, member, id, 'x');
   });
 
-  it('is not for bots (wire facts 1.3), nor with a value left out', async () => {
+  it('refuses bots (wire facts 1.3), and an entry without a value', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     expect(await fill(realm, realm.people.bot, [{ id, value: 'x' }])).toMatchObject(refused);
     expect(await fill(realm, member, [{ id }] as never)).toMatchObject(refused);
@@ -255,7 +255,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(await fill(realm, member, many)).toMatchObject(refused);
   });
 
-  it('keeps what several requests say at once of one profile, and tells the last one last', async () => {
+  it('keeps concurrent changes of one profile, and sends the last one last', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     const ids = [id];
     for (let i = 0; i < 3; i++) ids.push(await createField(realm, types.pronouns));
@@ -280,7 +280,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(last?.custom_profile_field.value).toBe(profile[id].value);
   });
 
-  it('sends the event of a late value after that of the one before it, even if its number was allocated earlier', async () => {
+  it('sends the event of a late change after that of the one before it, even if its number was allocated earlier', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     const before = await lastNumber(realm);
     const meanwhile: Mishap = async (go) => {
@@ -294,7 +294,7 @@ describe('PATCH /users/me/profile_data', () => {
     expect(await profileOf(realm, member)).toEqual({ [id]: { value: 'second' } });
   });
 
-  it('is done once when the reply of the store is lost', async () => {
+  it('takes effect once if the reply of the store is lost', async () => {
     const { realm, member, id } = await withField(types.pronouns);
     const before = await lastNumber(realm);
     await filled(realm.container(mishaps({ transact: [unheard] })), member, id, 'x');
@@ -314,7 +314,7 @@ describe('PATCH /users/me/profile_data', () => {
     await filled(realm, member, ids[0] as number, link);
   });
 
-  it('keeps its budget: 3 round trips cold, 2 warm (DESIGN 7), and those who show it theirs', async () => {
+  it('takes 3 round trips cold and 2 warm (DESIGN 7), and endpoints that show it stay within their budgets', async () => {
     const { realm, member, id } = await withField(types.shortText);
     const users = await createField(realm, types.users);
     const container = realm.container();

@@ -32,7 +32,7 @@ afterAll(async () => {
 const context = { realm: 'r1', userId: '8' };
 
 describe('the vault', () => {
-  test('opens what it sealed, which tells nothing and differs each time', async () => {
+  test('opens what it sealed, which reveals nothing and differs each time', async () => {
     const vault = kmsVault(environment);
     const [one, two] = [await vault.seal('tökén', context), await vault.seal('tökén', context)];
     expect(await vault.open(one, context)).toBe('tökén');
@@ -40,7 +40,7 @@ describe('the vault', () => {
     expect(Buffer.from(one, 'base64').toString()).not.toContain('tökén');
   });
 
-  test('opens nothing for somebody else, and nothing that was changed', async () => {
+  test('opens nothing for another context, and nothing that was modified', async () => {
     const vault = kmsVault(environment);
     const sealed = await vault.seal('token', context);
     const changed = Buffer.from(sealed, 'base64');

@@ -35,7 +35,7 @@ const noticeBotOf = async ({ realm, outside }: TestRealm): Promise<number> =>
   (await outside.table.get('realm', { realm }))?.noticeBotId as number;
 
 describe('mail to a channel (specification 4.7, wire facts 9)', () => {
-  it('becomes a message: the subject is its topic, the body its content', async () => {
+  it('becomes a message with the subject as its topic and the body as its content', async () => {
     const realm = await newRealm();
     const { general } = realm.channels;
     const to = await addressOf(realm, realm.people.member, general);
@@ -47,7 +47,7 @@ describe('mail to a channel (specification 4.7, wire facts 9)', () => {
     });
   });
 
-  it('shows the sender that the address is for: the service, "the current user" or a bot of theirs (4.7/sender-shown)', async () => {
+  it('has the sender of the address: the service, "the current user" or a bot of theirs (4.7/sender-shown)', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     for (const { userId } of [member, bot]) {
@@ -58,7 +58,7 @@ describe('mail to a channel (specification 4.7, wire facts 9)', () => {
     }
   });
 
-  it('tells whom it is from only where the address says "show-sender" (wire facts 9)', async () => {
+  it('shows the From address only if the channel address has "show-sender" (wire facts 9)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const to = await addressOf(realm, member, realm.channels.general, { options: [] });
@@ -99,7 +99,7 @@ describe('mail to a channel (specification 4.7, wire facts 9)', () => {
     expect(many.dropped).toEqual([]);
   });
 
-  it('is shown as that form of the address asks which the envelope has', async () => {
+  it('is shown according to the form of the address in the envelope', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { general } = realm.channels;
@@ -119,7 +119,7 @@ describe('mail to a channel (specification 4.7, wire facts 9)', () => {
     expect(await postedIn(other)).toHaveLength(1);
   });
 
-  it('names the files that came with it', async () => {
+  it('lists the names of its attachments', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general, { options: [] });
     const part = (name: string) =>
@@ -151,13 +151,13 @@ describe('the topic of mail', () => {
     ['Reply to all', 'Reply to all'],
     ['Re:', ''],
     ['', ''],
-  ])('of the subject %j is %j', async (subject, topic) => {
+  ])('for the subject %j is %j', async (subject, topic) => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     expect((await postedOf(realm, mail({ To: to, Subject: subject }))).topic).toBe(topic);
   });
 
-  it('has a name where the policy wants one, and none where that is the policy (specification 3)', async () => {
+  it('has a default name if the policy requires one, and is empty if the policy requires that (specification 3)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const named = await givenChannel(realm, { topicsPolicy: 'disable_empty_topic' });
@@ -173,7 +173,7 @@ describe('the topic of mail', () => {
   });
 });
 
-describe('mail that is dropped with a line for the operator, and neither content nor address in it', () => {
+describe('mail is dropped, with a log line without content and address,', () => {
   const text = 'a very private matter';
   const dropped = async (
     realm: TestRealm,
@@ -191,7 +191,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     return dropped;
   };
 
-  it('goes to an unknown token, or to none', async () => {
+  it('if it has an unknown token, or none', async () => {
     const realm = await newRealm();
     expect(await dropped(realm, `general.${'0'.repeat(32)}@${mailDomain}`)).toEqual(['unknown address']);
     for (const to of [`general@${mailDomain}`, `general.${'0'.repeat(32)}@other.example`, ''])
@@ -200,7 +200,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     expect(await dropped(realm, tokens.join(', '))).toEqual(['too many addresses']);
   });
 
-  it('goes to an archived channel, which takes mail again when it is not archived any more (wire facts 9)', async () => {
+  it('if the channel is archived, which accepts mail again once it is unarchived (wire facts 9)', async () => {
     const realm = await newRealm();
     const { admin } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -211,7 +211,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     await postedOf(realm, mail({ To: to }));
   });
 
-  it('is in the name of somebody who may not post there any more (wire facts 3.5)', async () => {
+  it('if its user may no longer post there (wire facts 3.5)', async () => {
     const realm = await newRealm();
     const { member, bot } = realm.people;
     const { channelId } = await givenChannel(realm);
@@ -227,7 +227,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     for (const to of addresses) await postedOf(realm, mail({ To: to }));
   });
 
-  it('is for a topic or a channel that its person may not write to (wire facts 3.6)', async () => {
+  it('if its user may not write to the topic or channel (wire facts 3.6)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId, groups } = await givenChannel(realm);
@@ -240,7 +240,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     await postedOf(realm, mail({ To: await addressOf(realm, admin, channelId), Subject: 'new' }));
   });
 
-  it('is in the name of an account, or through a bot, that is deactivated', async () => {
+  it('if its user or bot is deactivated', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const bot = await givenBot(realm, member);
@@ -258,7 +258,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     for (const to of [own, viaBot]) expect(await dropped(realm, to)).toEqual(['account deactivated']);
   });
 
-  it('is for an organization that is deactivated', async () => {
+  it('if the organization is deactivated', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     await realm.outside.table.update(key('realm', { realm: realm.realm }), { set: { deactivated: true } });
@@ -282,13 +282,13 @@ describe('mail that is dropped with a line for the operator, and neither content
     ['automatic reply', 'of a server', { 'Content-Type': 'multipart/report; boundary=x' }],
     ['virus', 'that SES found', { 'X-SES-Virus-Verdict': 'FAIL' }],
     ['spam', 'that SES found', { 'X-SES-Spam-Verdict': 'FAIL' }],
-  ])('is a %s %s', async (reason, _, headers) => {
+  ])('if it is a %s %s', async (reason, _, headers) => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     expect(await dropped(realm, to, headers)).toEqual([reason]);
   });
 
-  it('is not what machines and lists write of their own accord', async () => {
+  it('and it is not an automatic reply or from a list', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     const welcome: Readonly<Record<string, string>>[] = [
@@ -301,7 +301,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     for (const headers of welcome) await postedOf(realm, mail({ To: to, ...headers }));
   });
 
-  it('is too large, or has a structure beyond all reason', async () => {
+  it('if it is too large, or nested too deeply', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     expect((await received(realm, mail({ To: to }, 'x'.repeat(10 * 1024 * 1024)))).dropped).toEqual([
@@ -318,7 +318,7 @@ describe('mail that is dropped with a line for the operator, and neither content
     expect(await dropped(realm, to, {}, '\n'.repeat(300_001))).toEqual(['unreadable']);
   });
 
-  it('is gone from the bucket', async () => {
+  it('if it is missing in the bucket', async () => {
     const container = mailing(await newRealm());
     expect(await worked(container, notificationOf('mail/nothing', 5))).toEqual([]);
     expect(container.reports).toEqual([
@@ -328,7 +328,7 @@ describe('mail that is dropped with a line for the operator, and neither content
 });
 
 describe('an address that leaked (`npm run org -- end-address`)', () => {
-  it('is ended: its mail is dropped, and its person is given another one', async () => {
+  it('can be revoked: its mail is dropped, and its user gets another one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -348,7 +348,7 @@ describe('an address that leaked (`npm run org -- end-address`)', () => {
     await postedOf(realm, mail({ To: other }));
   });
 
-  it('is ended once, and nothing else is', async () => {
+  it('is revoked once, without other effects', async () => {
     const realm = await newRealm();
     const leaked = await addressOf(realm, realm.people.member, realm.channels.general);
     const both = await Promise.allSettled([1, 2].map(() => endMailAddress(realm.outside, leaked)));
@@ -368,7 +368,7 @@ describe('an address that leaked (`npm run org -- end-address`)', () => {
 });
 
 describe('mentions in mail', () => {
-  it('notify people and groups whom its person may notify, and are silent otherwise (specification 4.1 rule 3)', async () => {
+  it('notify users and groups that its user may notify, and are silent otherwise (specification 4.1 rule 3)', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const group = await givenGroup(realm, {
@@ -396,7 +396,7 @@ describe('mentions in mail', () => {
   });
 
   it.each(['all', 'everyone', 'channel', 'stream', 'topic'])(
-    'never notify everybody by @**%s**, whoever the address was made for and however few they are',
+    'never notify everybody by @**%s**, for any user of the address and however few readers',
     async (word) => {
       const realm = await newRealm();
       const { owner, member } = realm.people;
@@ -411,14 +411,14 @@ describe('mentions in mail', () => {
     },
   );
 
-  it('of everybody in a text that shows them as they are written are left alone', async () => {
+  it('of everybody stay unchanged in code', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general, { options: [] });
     const body = 'Write `@**all**` to reach all.';
     expect((await postedOf(realm, mail({ To: to }, body))).content).toBe(body);
   });
 
-  it('are nothing in the name of the sender, the subject and the names of files', async () => {
+  it('have no effect in the name of the sender, the subject and the names of files', async () => {
     const realm = await newRealm();
     const { channelId } = await givenChannel(realm, { topicsPolicy: 'empty_topic_only' });
     const to = await addressOf(realm, realm.people.admin, channelId);
@@ -429,7 +429,7 @@ describe('mentions in mail', () => {
     expect(await storedMessage(realm, id)).not.toHaveProperty('mentions');
   });
 
-  it('do not tell a guest of people whom they may not know (wire facts 3.8)', async () => {
+  it('do not reveal users whom a guest may not see (wire facts 3.8)', async () => {
     const realm = await newRealm();
     await givenRealmSettings(realm, { can_access_all_users_group: systemGroups.members.id });
     const { guest, member } = realm.people;
@@ -444,8 +444,8 @@ describe('mentions in mail', () => {
   });
 });
 
-describe('the same mail again', () => {
-  it('makes one message, when it is told twice at once, and later', async () => {
+describe('repeated mail', () => {
+  it('makes one message, for two queue messages at once and a later one', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     const news = await arrived(realm, mail({ To: to }));
@@ -459,7 +459,7 @@ describe('the same mail again', () => {
     expect(await postedIn(realm)).toHaveLength(1);
   });
 
-  it('is known for longer than it can wait: four days in the queue, and fourteen where it failed', async () => {
+  it('is recognized for longer than it can wait: four days in the queue, and fourteen as a dead letter', async () => {
     const realm = await newRealm();
     await postedOf(realm, mail({ To: await addressOf(realm, realm.people.member, realm.channels.general) }));
     const userId = await noticeBotOf(realm);
@@ -467,7 +467,7 @@ describe('the same mail again', () => {
     expect((sent?.expires ?? 0) - realm.outside.now() / 1000).toBeGreaterThan(18 * 24 * 3600);
   });
 
-  it('is not other mail that begins the same topic at the same moment', async () => {
+  it('is distinguished from other mail that starts the same topic at the same moment', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     const news = await Promise.all(
@@ -482,7 +482,7 @@ describe('the same mail again', () => {
     });
   });
 
-  it('is known by its id on whatever way it comes; what has the same id and other words is other mail', async () => {
+  it('is recognized by its id, unless its content differs', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     const one = mail({ To: to, 'Message-ID': '<1@outside.example>' });
@@ -493,7 +493,7 @@ describe('the same mail again', () => {
     await postedOf(realm, mail({ To: to, 'Message-ID': '<1@outside.example>' }, 'Something else.'));
   });
 
-  it('is known by its place in the bucket where it has no id', async () => {
+  it('is recognized by its key in the bucket if it has no id', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     const anonymous = `From: a@b.example\r\nTo: ${to}\r\n\r\nalarm`;
@@ -504,7 +504,7 @@ describe('the same mail again', () => {
     await postedOf(realm, anonymous);
   });
 
-  it('is finished where a worker died: at each of its calls to the store in turn', async () => {
+  it('is completed after a worker died at any of its calls to the store', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let nth = 1; ; nth++) {
@@ -535,14 +535,14 @@ describe('the same mail again', () => {
 });
 
 describe('the worker of mail', () => {
-  it('takes the test that S3 makes of a new queue, and wants again what nobody can have written', async () => {
+  it('accepts the test message of S3, and returns unreadable messages to the queue', async () => {
     const container = mailing(await newRealm());
     const test = JSON.stringify({ Service: 'Amazon S3', Event: 's3:TestEvent', Bucket: 'x' });
     const strange = ['no JSON', '{"Records":[{}]}'];
     expect(await worked(container, test, ...strange)).toEqual(strange);
   });
 
-  it('goes on with the others when one of a batch fails', async () => {
+  it('handles the other messages of a batch if one fails', async () => {
     const realm = await newRealm();
     const to = await addressOf(realm, realm.people.member, realm.channels.general);
     const bodies = [

@@ -29,7 +29,7 @@ const part = (type: string, body: string, more = ''): string => `Content-Type: $
 const parts = (boundary: string, ...all: readonly string[]): string =>
   `${all.map((one) => `--${boundary}\n${one}`).join('')}--${boundary}--\n`;
 
-describe('mail in the forms in which it comes', () => {
+describe('mail in various formats', () => {
   it.each([
     ['no type at all', {}, 'Hello', 'Hello'],
     ['plain text', plain, 'Hello\n\nBye ', 'Hello\n\nBye'],
@@ -127,7 +127,7 @@ describe('mail in the forms in which it comes', () => {
     expect(await contentOf(headers as Record<string, string>, body)).toBe(content);
   });
 
-  it('that is too long for a message is cut, and its files are named all the same', async () => {
+  it('that is too long for a message is truncated, but the names of its attachments are listed', async () => {
     const text = part('text/plain; charset=utf-8', '🍰'.repeat(20_000));
     const file = part('text/csv', '1', 'Content-Disposition: attachment; filename=a.csv\n');
     const content = await contentOf(
@@ -138,7 +138,7 @@ describe('mail in the forms in which it comes', () => {
     expect(content.endsWith('\n[message cut at the length limit]\n\n**Attachments:** `a.csv`')).toBe(true);
   });
 
-  it('is never too much for the worker, whatever its bytes are', async () => {
+  it('never breaks the worker, whatever its bytes are', async () => {
     const pieces = fc.constantFrom(
       'Content-Type: multipart/mixed; boundary=a',
       'Content-Type: text/html; charset="',
@@ -176,7 +176,7 @@ describe('mail in the forms in which it comes', () => {
   );
 });
 
-describe('what the program of the writer put around their words', () => {
+describe('quotes and signatures of a mail program', () => {
   const words = 'Yes, at noon.';
   it.each([
     [
@@ -200,11 +200,11 @@ describe('what the program of the writer put around their words', () => {
     ['a signature', `${words}\n-- \nBob\nBob Ltd.`],
     ['a signature above the quote', `${words}\n-- \nBob\n\nOn Mon, 1 Jan 2024, Ann wrote:\n> Lunch?`],
     ['a telephone', `${words}\n\nSent from my iPhone`],
-  ])('is cut: %s', async (_, body) => {
+  ])('are removed: %s', async (_, body) => {
     expect(await contentOf(plain, body)).toBe(words);
   });
 
-  it('is cut of HTML too', async () => {
+  it('are removed from HTML too', async () => {
     const quote =
       '<div>On Mon, 1 Jan 2024, Ann wrote:</div><blockquote>Lunch? <blockquote>x</blockquote></blockquote>';
     expect(await contentOf(html, `<p>${words}</p>${quote}`)).toBe(words);
@@ -216,7 +216,7 @@ describe('what the program of the writer put around their words', () => {
     ['nothing but a signature', '-- \nBob'],
     ['lines that only look like it', 'Run it:\n--\nthen\n--\nFrom: here\nOn Monday we wrote this: good'],
     ['a list of what to do', 'To: the shop\nFrom: home'],
-  ])('is left where nothing else would tell what is meant: %s', async (_, body) => {
+  ])('stay if the mail would be empty otherwise: %s', async (_, body) => {
     expect(await contentOf(plain, body)).toBe(body);
   });
 
@@ -226,11 +226,11 @@ describe('what the program of the writer put around their words', () => {
     [['include-quotes'], `${words}\n\nOn Mon, 1 Jan 2024, Ann wrote:\n> Lunch?`],
     [['include-quotes', 'include-footer'], `${words}\n--\nBob\n\nOn Mon, 1 Jan 2024, Ann wrote:\n> Lunch?`],
     [['prefer-text'], words],
-  ])('stays where the address says so: %j (wire facts 9)', async (options, content) => {
+  ])('stay if the address says so: %j (wire facts 9)', async (options, content) => {
     expect(await contentOf(plain, full, options)).toBe(content);
   });
 
-  it('stays in mail that was passed on, which is about it', async () => {
+  it('stay in forwarded mail', async () => {
     const body = `FYI\n-- \nBob\n\n---------- Forwarded message ---------\nFrom: Ann\n\nLunch?`;
     expect(await contentOf({ Subject: 'Fwd: Lunch' }, body)).toBe(
       'FYI\n\n---------- Forwarded message ---------\nFrom: Ann\n\nLunch?',
@@ -238,7 +238,7 @@ describe('what the program of the writer put around their words', () => {
     expect(await contentOf({ Subject: 'Re: Lunch' }, body)).toBe('FYI');
   });
 
-  it('is shown as HTML has it where the address says "prefer-html" (wire facts 9)', async () => {
+  it('are taken from HTML if the address says "prefer-html" (wire facts 9)', async () => {
     const both = parts('b', part('text/plain', 'plain'), part('text/html', '<p>rich</p>'));
     const type = { 'Content-Type': 'multipart/alternative; boundary=b' };
     expect(await contentOf(type, both, ['prefer-html'])).toBe('rich');

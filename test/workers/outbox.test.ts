@@ -54,8 +54,8 @@ const ids = (people: readonly Person[]): number[] => people.map(({ userId }) => 
 
 const broken = refusedWith(() => new Error('the worker ended'));
 
-describe('people who are told of their subscriptions by the worker of the outbox', () => {
-  it('are told once, however often its message is delivered, one after another or at once', async () => {
+describe('messages of the outbox worker about subscriptions', () => {
+  it('are sent once, however often the queue message is delivered, in sequence or at once', async () => {
     const realm = await newRealm();
     const people = await crowd(realm, 45);
     await givenChannel(realm, { name: 'tea' });
@@ -69,7 +69,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('are all told once by the next run, where one ended in the middle or did not hear that it worked', async () => {
+  it('are all sent once by the next run, if one ended halfway or its reply was lost', async () => {
     const realm = await newRealm();
     const people = await crowd(realm, 45);
     await givenChannel(realm, { name: 'tea' });
@@ -95,7 +95,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('are told of all their channels at once, where it took several transactions to subscribe them', async () => {
+  it('name all channels of a user, even if the subscription took several transactions', async () => {
     const realm = await newRealm();
     const people = await crowd(realm, 40);
     for (const name of ['tea', 'cake', 'pie']) await givenChannel(realm, { name });
@@ -109,7 +109,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     }
   });
 
-  it('are told of what a request did that broke off, and by its retry of the rest', async () => {
+  it('cover the part that an interrupted request did, and the rest after its retry', async () => {
     const realm = await newRealm();
     const people = await crowd(realm, 60);
     await givenChannel(realm, { name: 'tea' });
@@ -124,7 +124,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(await leftIn(realm)).toEqual([]);
   });
 
-  it('are sent as things are then: a user who left the channel or the organization gets no event', async () => {
+  it('are not sent to a user who has left the channel or the organization by then', async () => {
     const realm = await newRealm();
     const { owner, admin } = realm.people;
     const people = await crowd(realm, 5);
@@ -149,7 +149,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(direct).toHaveLength(2);
   });
 
-  it('are told in an organization that was deactivated meanwhile, for when it comes back', async () => {
+  it('are sent in an organization that was deactivated meanwhile, which may be reactivated', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenChannel(realm, { name: 'tea' });
@@ -159,7 +159,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
     expect(await recipients(realm)).toEqual([member.userId]);
   });
 
-  it('are forgotten with an organization that is gone', async () => {
+  it('are dropped with an organization that no longer exists', async () => {
     const realm = await newRealm();
     await givenChannel(realm, { name: 'tea' });
     await subscribe(realm, ['tea'], [realm.people.member]);
@@ -171,7 +171,7 @@ describe('people who are told of their subscriptions by the worker of the outbox
 });
 
 describe('the announcement of new channels by the worker of the outbox', () => {
-  it('is made once, is read for whoever created them, and unread for others', async () => {
+  it('is sent once, is read for the creator, and unread for others', async () => {
     const realm = await newRealm();
     const { admin, member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [admin, member]);
@@ -224,7 +224,7 @@ describe('the announcement of new channels by the worker of the outbox', () => {
   });
 });
 
-describe('a job whose message was lost', () => {
+describe('a job whose queue message was lost', () => {
   /** The messages in the queue that tell of this realm's jobs; a sweep sees those of all organizations. */
   const swept = async (realm: TestRealm, work: Work): Promise<string[]> => {
     const bodies: string[] = [];
@@ -237,7 +237,7 @@ describe('a job whose message was lost', () => {
     return bodies.filter((body) => JSON.parse(body).realm === realm.realm);
   };
 
-  it('fails no request, is told to the operator, and is found by the sweep', async () => {
+  it('makes no request fail, is reported to the operator, and is found by the sweep', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     await givenChannel(realm, { name: 'tea' });
@@ -263,7 +263,7 @@ describe('a job whose message was lost', () => {
     expect(await swept(realm, work)).toEqual([]);
   });
 
-  it('stays for those who look into the dead letters when it has failed for a day, and costs a sweep two queries', async () => {
+  it('stays for the operator after it has failed for a day, and costs a sweep two queries', async () => {
     const realm = await newRealm();
     await givenChannel(realm, { name: 'tea' });
     const work = await workOf(realm, 'outbox');
@@ -278,7 +278,7 @@ describe('a job whose message was lost', () => {
     expect(await recipients(realm)).toEqual([realm.people.member.userId]);
   });
 
-  it('holds no text of anybody', async () => {
+  it('contains no texts of users', async () => {
     const realm = await newRealm();
     await givenChannel(realm, { name: 'tea' });
     await subscribe(realm, ['tea'], [realm.people.member]);
@@ -288,7 +288,7 @@ describe('a job whose message was lost', () => {
   });
 });
 
-it('a message that tells of nothing is no fault, one that says nothing of use is', async () => {
+it('a queue message without a job is no error, but an unreadable one is', async () => {
   const realm = await newRealm();
   const of = (body: object): string => JSON.stringify(body);
   const nothing = of({ realm: realm.realm, kind: 'subscribed', job: 'gone' });

@@ -14,8 +14,8 @@ const listening = (realm: TestRealm, as: Person, client_capabilities: object = b
 /** All ids that these events tell of, in the order in which they do. */
 const idsOf = (events: readonly Event[]): number[] => events.flatMap(({ message_ids }) => message_ids);
 
-describe('delete_message events of what retention removes (4.2)', () => {
-  it('lists for clients that take them, one by one for others', async () => {
+describe('delete_message events of retention (4.2)', () => {
+  it('are lists for clients with the capability, and single for others', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member, admin]);
@@ -41,7 +41,7 @@ describe('delete_message events of what retention removes (4.2)', () => {
     expect(await single.poll()).toEqual([]);
   });
 
-  it('a list is not told again when its number was acknowledged, nor lost when the poll before it was', async () => {
+  it('are sent once: a list is not repeated after its acknowledgement, nor lost with the reply to a poll', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
@@ -56,7 +56,7 @@ describe('delete_message events of what retention removes (4.2)', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('only for those who may see the messages: subscribers, and in protected history those who were', async () => {
+  it('reach only users who may see the messages: subscribers, and in protected history those at that time', async () => {
     const realm = await newRealm();
     const { member, admin, moderator, owner, guest } = realm.people;
     const { channelId } = await givenChannel(
@@ -78,7 +78,7 @@ describe('delete_message events of what retention removes (4.2)', () => {
     expect(heard).toEqual([[first, second], [second], [], [], []]);
   });
 
-  it('of direct messages only for their people', async () => {
+  it('of direct messages reach only their participants', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member, admin, owner } = realm.people;
     const ids = await sentMany(realm, member, { people: [admin] }, 2);
@@ -92,7 +92,7 @@ describe('delete_message events of what retention removes (4.2)', () => {
     expect(await foreign.poll()).toEqual([]);
   });
 
-  it('leave no hole in the log, and what was told stays told', async () => {
+  it('leave no hole in the log, and keep earlier events', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);

@@ -16,8 +16,8 @@ import { firstOf, storedCount, storedTopic } from '../support/stored.ts';
 const restrict = (realm: TestRealm, channelId: number) =>
   edit(realm, realm.people.owner, channelId, { topics_policy: 'empty_topic_only' });
 
-describe('what retention leaves behind (4.2, 3)', () => {
-  it('topics go on with what is left, and vanish with their last message', async () => {
+describe('the state after retention (4.2, 3)', () => {
+  it('keeps topics with remaining messages, and removes them with their last one', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 2 }, [member, admin]);
@@ -42,7 +42,7 @@ describe('what retention leaves behind (4.2, 3)', () => {
     expect(topics.body.topics).toEqual([{ name: 'BOTH', max_id: young }]);
   });
 
-  it('a channel can be restricted to its empty topic when the named ones are gone, and not before (3, 4.2)', async () => {
+  it('lets a channel be restricted to its empty topic once the named ones are gone, and not before (3, 4.2)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 2 }, [member]);
@@ -58,7 +58,7 @@ describe('what retention leaves behind (4.2, 3)', () => {
     expect(await restrict(realm, channelId)).toMatchObject({ status: 200 });
   });
 
-  it('earlier versions, reactions and stars go with the message, however many', async () => {
+  it('has no earlier versions, reactions and stars of a removed message, however many', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member, admin]);
@@ -79,7 +79,7 @@ describe('what retention leaves behind (4.2, 3)', () => {
     expect(await storedReactions(realm, id)).toMatchObject([{ isGone: true, expires: expect.any(Number) }]);
   });
 
-  it('nothing of it is unread any more', async () => {
+  it('has no unread messages that were removed', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member, admin } = realm.people;
     await sent(realm, member, { to: realm.channels.general }, '@**Adam Admin**');
@@ -94,7 +94,7 @@ describe('what retention leaves behind (4.2, 3)', () => {
   });
 
   // As many messages as go with the people in one transaction, the oldest of the channel among them; and one more.
-  it.each([44, 45])('nobody takes part any more in a topic that vanished with %i messages', async (count) => {
+  it.each([44, 45])('has no participants of a topic that vanished with %i messages', async (count) => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -123,7 +123,7 @@ describe('what retention leaves behind (4.2, 3)', () => {
     expect(await table.all('participant', place, { prefix })).toEqual([]);
   });
 
-  it('a channel that follows its organization again has its old messages removed', async () => {
+  it('lacks old messages of a channel that follows its organization again', async () => {
     const realm = await newRealm({ message_retention_days: 3 });
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: -1 }, [owner]);

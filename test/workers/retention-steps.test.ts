@@ -61,7 +61,7 @@ describe('a limit that was raised just before (4.2)', () => {
     }
   });
 
-  it('and one that was lowered while a run looked is not forgotten until the next day', async () => {
+  it('that was lowered during a run takes effect on the same day', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 30 }, [owner]);
@@ -74,7 +74,7 @@ describe('a limit that was raised just before (4.2)', () => {
     expect(await left(realm, [id])).toEqual([]);
   });
 
-  it('spares earlier versions of a message that was edited often', async () => {
+  it('keeps earlier versions of a message that was edited often', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [owner]);
@@ -90,7 +90,7 @@ describe('a limit that was raised just before (4.2)', () => {
 });
 
 describe('bounded steps', () => {
-  it('a thousand messages: whole transactions of at most a hundred writes, each told, at a counted cost', async () => {
+  it('remove a thousand messages in whole transactions of at most a hundred writes, with events, at a counted cost', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
@@ -116,7 +116,7 @@ describe('bounded steps', () => {
     expect(busy.meter.writeUnits / 1_000).toBeLessThan(8);
   }, 120_000);
 
-  it('the largest conversations and the most edited messages still fit into one', async () => {
+  it('are large enough for the largest conversations and the most edited messages', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member } = realm.people;
     const people: Person[] = [];
@@ -130,7 +130,7 @@ describe('bounded steps', () => {
     expect(await storedConversation(realm, [member, ...people])).toBeUndefined();
   });
 
-  it('a run that is ended between two of them leaves everything right, and the next one goes on', async () => {
+  it('leave valid data if a run ends between two of them, and the next run continues', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);
@@ -155,7 +155,7 @@ describe('bounded steps', () => {
     }
   });
 
-  it('a run whose time is up begins nothing more, keeps its place and lets the next one go on', async () => {
+  it('stop when the time of a run is up, which keeps its place for the next run', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member, admin } = realm.people;
     const ids = await sentMany(realm, member, { people: [admin] }, 3);
@@ -183,7 +183,7 @@ describe('bounded steps', () => {
     expect(await left(realm, rest)).toEqual([]);
   });
 
-  it('two runs at once remove and tell everything once', async () => {
+  it('remove each message once in two concurrent runs, with one event', async () => {
     const realm = await newRealm({ message_retention_days: 1 });
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
@@ -206,7 +206,7 @@ describe('bounded steps', () => {
     expect(await storedConversation(realm, [member, admin])).toBeUndefined();
   });
 
-  it('a step whose reply was lost is done and told once', async () => {
+  it('are done once if their reply was lost, with one event', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
@@ -225,7 +225,7 @@ describe('bounded steps', () => {
     expect(await told(realm, ids.at(-1) as number)).toEqual(ids);
   });
 
-  it('while people write to the topic and edit what is removed', async () => {
+  it('leave valid data while users write to the topic and edit removed messages', async () => {
     const realm = await newRealm();
     const { member, owner } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member, owner]);
@@ -250,7 +250,7 @@ describe('bounded steps', () => {
     });
   });
 
-  it('what cannot be done is reported and tried again, and keeps nothing else from being done', async () => {
+  it('that fail are reported and retried, and do not block others', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const [broken, fine] = [

@@ -9,8 +9,8 @@ import { newRealm } from '../support/realm.ts';
 import { DAY, givenDays, left, run, runner } from '../support/retention-run.ts';
 import { storedConversation, storedMessage } from '../support/stored.ts';
 
-describe('which messages are removed (4.2, message_retention_days)', () => {
-  it('those that were kept for the days of their channel, to the second, and no other (4.2/message_retention_days)', async () => {
+describe('retention removes messages (4.2, message_retention_days)', () => {
+  it('after the days of their channel, to the second, and no others (4.2/message_retention_days)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 3 }, [member]);
@@ -34,7 +34,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     ['the organization does not limit, the channel does', -1, 2, 3, true],
     ['nobody limits', -1, undefined, 6_000, false],
   ])(
-    '%s (4.2, wire facts 4.4) (4.2/unlimited, 4.2/realm_default)',
+    'according to the channel: %s (4.2, wire facts 4.4) (4.2/unlimited, 4.2/realm_default)',
     async (_, organization, own, passed, isGone) => {
       const realm = await newRealm({ message_retention_days: organization });
       const { member } = realm.people;
@@ -47,7 +47,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     },
   );
 
-  it('direct messages follow the organization', async () => {
+  it('in direct conversations according to the organization', async () => {
     const realm = await newRealm({ message_retention_days: 5 });
     const { member, admin, guest } = realm.people;
     const ids = [
@@ -78,7 +78,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     expect(await left(realm, [again])).toEqual([again]);
   });
 
-  it('those of archived channels too', async () => {
+  it('in archived channels too', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: 1 }, [member]);
@@ -89,7 +89,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     expect(await left(realm, [id])).toEqual([]);
   });
 
-  it('as the organization says now: its limit comes, changes and goes', async () => {
+  it('according to the present limit of the organization, while it is set, changed and removed', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const old = [
@@ -117,7 +117,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     expect(await left(realm, middle)).toEqual([]);
   });
 
-  it('as the channel says now: PATCH /streams and creation put it on the list and take it off', async () => {
+  it('according to the present limit of the channel, which edits and creation put on the list and take off', async () => {
     const realm = await newRealm();
     const { owner } = realm.people;
     const retention = { message_retention_days: 2 };
@@ -141,7 +141,7 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
     expect(listed.filter((one) => one.realm === realm.realm)).toHaveLength(1);
   });
 
-  it('messages that moved are kept as long as their new channel says (4.2)', async () => {
+  it('that moved according to their new channel (4.2)', async () => {
     const realm = await newRealm({ message_retention_days: 5 });
     const { owner } = realm.people;
     const { channelId } = await givenChannel(realm, { messageRetentionDays: -1 }, [owner]);
@@ -160,8 +160,8 @@ describe('which messages are removed (4.2, message_retention_days)', () => {
   });
 });
 
-describe('what it costs', () => {
-  it('one query for organizations that keep everything, or have nothing due', async () => {
+describe('the cost of retention', () => {
+  it('is one query for organizations that keep everything, or have nothing due', async () => {
     const unlimited = await newRealm();
     await sent(unlimited, unlimited.people.member, { to: unlimited.channels.general });
     unlimited.pass(100 * DAY);
