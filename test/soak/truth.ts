@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { SERVICE_TIMEOUT } from '../../shared/aws/client-options.ts';
 import { HOME, LookupCache } from '../../shared/kernel/lookup.ts';
 import type { Outside } from '../../shared/kernel/outside.ts';
 import type { ReadMessage } from '../../shared/log/slot.ts';
@@ -18,6 +19,8 @@ export async function storedAt(endpoint: URL): Promise<Audited> {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_DYNAMODB: endpoint.origin,
+    // The whole organization is read at once, from a store that has had an hour of work.
+    [SERVICE_TIMEOUT]: '60000',
   };
   Object.assign(process.env, environment);
   const client = new DynamoDBClient({ endpoint: endpoint.origin, region: environment.AWS_REGION });
