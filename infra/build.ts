@@ -163,8 +163,8 @@ const removeOthers = async (outdir: string, ids: readonly string[]): Promise<voi
 
 /**
  * Bundles every function and listener into `<outdir>/<id>/index.mjs` (ESM, minified, for Node 24) and keeps beside them the
- * source maps (`maps/`) if they are wanted, esbuild's account of what is in each bundle (`metafile.json`) and the record
- * by which the next call sees that nothing has changed (`build.json`).
+ * source maps (`maps/`) on request, esbuild's list of what is in each bundle (`metafile.json`) and the record
+ * by which the next call notices that nothing has changed (`build.json`).
  *
  * Throws one sentence naming every declared endpoint or worker whose source file is missing.
  */

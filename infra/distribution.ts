@@ -49,9 +49,9 @@ const keepAlive = 60;
  * Runs for each request. The API has a host of its own, by which API Gateway finds it, so the one that the client
  * used travels beside it; and so does the client's address. Whatever the client itself sent under these names is gone.
  *
- * A client that says nothing of what it accepts takes anything (RFC 9110, 12.5.1). API Gateway must be told so, as it
- * decides by the first type of `Accept` whether a reply is bytes. A custom header of the origin cannot be `Accept`'s
- * default: it would take the place of what other clients send.
+ * A client without an `Accept` header accepts anything (RFC 9110, 12.5.1). API Gateway needs the header, since it
+ * decides by its first type whether a reply is bytes. A custom header of the origin cannot be the default: it would
+ * replace what other clients send.
  */
 const introduce = `function handler(event) {
   var request = event.request;
@@ -61,7 +61,7 @@ const introduce = `function handler(event) {
   return request;
 }`;
 
-/** CloudFront would keep these answers for ten seconds, and tell them to whoever asks for the same path. */
+/** CloudFront would cache these errors for ten seconds, and return them to every caller of the same path. */
 const errors: ErrorResponse[] = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((httpStatus) => ({
   httpStatus,
   ttl: Duration.seconds(0),
@@ -170,8 +170,8 @@ export class Distribution extends Construct {
   }
 
   /**
-   * API Gateway gives the challenge of a 401 another name, and no function at the edge runs for the answers of 400 and
-   * above: so the challenge goes with every answer (RFC 9110, 11.6.1 allows that), of which clients mind it at a 401.
+   * API Gateway renames the `WWW-Authenticate` header of a 401, and no function at the edge runs for replies of 400 and
+   * above. So every reply has the header (RFC 9110, 11.6.1 allows that), and clients use it only after a 401.
    * Replies to pages of other origins are marked here too, errors of the gateway included.
    */
   private apiHeaders(corsOrigins: readonly string[]): ResponseHeadersPolicy {
@@ -215,7 +215,7 @@ export class Distribution extends Construct {
     });
     return {
       origin: new OriginGroup({
-        // The CDK's own class is not quite its interface where `undefined` is told from absent.
+        // The class of the CDK does not match its own interface under exactOptionalPropertyTypes.
         primaryOrigin: S3BucketOrigin.withOriginAccessControl(images as IBucket, { originAccessControl }),
         fallbackOrigin: gateway,
         fallbackStatusCodes: [403, 404],

@@ -55,8 +55,8 @@ const parametersOf = (path: string): { readonly parameters?: readonly PathParame
 };
 
 /**
- * Refuses routes that the gateway cannot tell apart: two endpoints on one method and path, or two names for
- * the variable at one level (`/users/{user_id}` and `/users/{email}`), of which the gateway keeps only one.
+ * Refuses routes that the gateway cannot distinguish: two endpoints on one method and path, or two names for
+ * the variable at one level (`/users/{user_id}` and `/users/{email}`), since the gateway keeps only one of them.
  */
 const checkRoutes = (endpoints: readonly Endpoint[]): void => {
   const owners = new Map<string, string>();
@@ -131,7 +131,7 @@ const otherPagePaths = (endpoints: readonly Endpoint[]): string[] => {
  * The whole gateway as one OpenAPI document: a route for each endpoint, 405 and `OPTIONS` for each path, 404
  * for all other paths (as a page where pages are), and the envelope for every error that the gateway meets by itself.
  *
- * `targetOf` says how the gateway calls an endpoint's function. Throws when two routes cannot be told apart.
+ * `targetOf` says how the gateway calls an endpoint's function. Throws if two routes cannot be distinguished.
  */
 export const gatewayBody = (
   name: string,
@@ -163,9 +163,9 @@ export const gatewayBody = (
     openapi: '3.0.1',
     info: { title: name, version: '1' },
     paths,
-    // Uploads are bytes, and so are compressed replies. The gateway goes by the first type that a client accepts,
-    // which for most is any, and so is the one that has to stand here. Functions tell text from bytes themselves, and send
-    // no bytes that could be text to a client that names no type (`shared/serve/reply.ts`).
+    // Uploads are bytes, and so are compressed replies. The gateway decides by the first type that a client accepts,
+    // which is usually any type, so that must be the one here. Functions distinguish text from bytes themselves, and do
+    // not send bytes that could be text to a client without an `Accept` header (`shared/serve/reply.ts`).
     'x-amazon-apigateway-binary-media-types': ['*/*'],
     'x-amazon-apigateway-gateway-responses': gatewayResponses,
   };

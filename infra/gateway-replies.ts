@@ -192,8 +192,8 @@ export const toAccount = (): MockMethod =>
   mock({ statusCode: 302, headers: { Location: 'account', 'Cache-Control': 'no-store' } }, status(302));
 
 /**
- * A reply to a path whose variables in `ids` take digits only. With anything else there it is no path of the API: the
- * template looks for a character that is no digit, in VTL, where a variable of the path is a Java string.
+ * A reply to a path whose variables in `ids` accept only digits. With anything else it is an unknown path: the VTL
+ * template searches for a character that is not a digit (in VTL, a path variable is a Java string).
  */
 const onPath = (reply: Reply, ids: readonly string[]): MockMethod => {
   if (ids.length === 0) return mock(reply, status(reply.statusCode));

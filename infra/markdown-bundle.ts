@@ -61,7 +61,7 @@ export const filesBeside: Readonly<Record<string, string>> = {
  *
  * - The names of emoji are compressed (24 KB); as JSON they take 64 KB.
  * - Of the two thousand names of HTML characters (24 KB) five stay. Our dialect does not decode character references in
- *   text, so the others are missing only inside the target of a link, where nobody writes them.
+ *   text, so the others are missing only inside the target of a link, where they are not written.
  * - The parser's own search for addresses (9 KB) is left out, and its classes of characters are the language's (5 KB).
  * - Addresses are shown as they were written, so what decodes them for show (1.3 KB) is left out.
  * - The typesetter of formulas (270 KB) and the engine of linkifiers (160 KB) are in files of their own, which most containers

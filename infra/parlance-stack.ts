@@ -57,7 +57,7 @@ export class ParlanceStack extends Stack {
     super(scope, id, {
       stackName: deployment.stackName,
       description: 'Parlance: a team chat service with no servers to run.',
-      // CloudFormation takes a million bytes, of which white space would be a third.
+      // CloudFormation accepts a million bytes, and white space would be a third of them.
       suppressTemplateIndentation: true,
     });
     const settings = operatorSettingsOf(this.node);
@@ -202,7 +202,7 @@ export class ParlanceStack extends Stack {
     if (names.length === 0) return new Map();
     const accessLogs = new AccessLogs(this, 'AccessLogs', logRetentionDays);
     return oneForEach(names, (name) => {
-      // A day longer than anybody is told that an archive is there.
+      // A day longer than an archive is listed as available.
       const daysKept = name === EXPORTS ? DAYS_KEPT + 1 : undefined;
       return new PrivateBucket(this, `${constructId(name)}Bucket`, accessLogs, daysKept);
     });

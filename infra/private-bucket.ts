@@ -20,7 +20,7 @@ export class PrivateBucket extends Bucket {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
-      // The CDK's own class is not quite its interface where `undefined` is told from absent.
+      // The class of the CDK does not match its own interface under exactOptionalPropertyTypes.
       serverAccessLogsBucket: accessLogs as IBucket,
       serverAccessLogsPrefix: `${id}/`,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,

@@ -12,8 +12,8 @@ async function filesOf(path: string): Promise<string[]> {
 }
 
 /**
- * Digest over files, their places in the project, and a value (as JSON). Whoever finds the one of the last time may take
- * what was made then.
+ * Digest over files, their places in the project, and a value (as JSON). A build with the
+ * same digest as the last one can reuse its result.
  *
  * @param paths Absolute paths of files and folders, all of which must exist.
  */

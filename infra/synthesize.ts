@@ -10,8 +10,8 @@ import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';
 export const stackId = 'Parlance';
 
 /**
- * Settings that the CDK's command line would add, said here so that the template is the same whoever
- * synthesizes it. The functions' metadata name the folder of their code, which the local cloud runs.
+ * Settings that the CDK's command line would add. They are fixed here, so that every way to
+ * synthesize gives the same template. The functions' metadata name the folder of their code, which the local cloud runs.
  */
 const context = {
   'aws:cdk:enable-asset-metadata': true,

@@ -37,7 +37,7 @@ export class QueueWorkerFunction extends DeclaredFunction {
       declaration: worker,
       bundle,
       resources,
-      // An export goes on in as many runs as it takes, each of which asks for the next one.
+      // An export takes as many runs as it needs, and each of them requests the next one.
       triggersItself: worker.needs.queues?.includes(worker.queue.name),
       triggerGrants: [receiveFrom(queue.queueArn)],
     });

@@ -43,7 +43,7 @@ const secretVariables = [
 /** About what a warm copy of a function takes in memory, in bytes (measured: 20 MB and the function's own data). */
 const memoryOfFunction = 24 * 1024 * 1024;
 
-/** Where mail is left unless somebody says otherwise. Another service of this machine may have the port. */
+/** The default port for mail. Another service of this machine may use it. */
 const usualSmtpPort = 9925;
 
 /** The domain of channels' addresses, which leads nowhere but here. */

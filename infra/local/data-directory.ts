@@ -44,7 +44,7 @@ export function openDataDirectory(path: string, patience = 3000): DataDirectory 
   return { path, release: () => lock.close() };
 }
 
-/** Makes a folder and those above it. Node's own recursion never ends where a file system lets nobody make any. */
+/** Makes a folder and those above it. Node's own recursion never ends on a file system that allows no new folders. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

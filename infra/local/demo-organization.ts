@@ -87,7 +87,7 @@ function writeSeed(file: string): Buffer {
   return seed;
 }
 
-/** A source of bytes that nobody can guess without the seed, and that are the same with it. */
+/** A source of bytes that are always the same for a seed, and cannot be guessed without it. */
 function bytesFrom(seed: Buffer): (count: number) => Buffer {
   let block = 0;
   return (count) => {

@@ -8,8 +8,8 @@ type EdgeHeaders = Record<string, { readonly value: string }>;
 export type Edge = (request: HttpRequest) => HttpRequest;
 
 /**
- * CloudFront in front of the gateway, as far as requests show it: runs the template's own function for viewer requests on
- * their headers. API Gateway's own address does without it, and so does a gateway that is given no edge.
+ * The part of CloudFront in front of the gateway that changes requests: runs the template's function for viewer requests
+ * on their headers. API Gateway's own address works without it, and so does a gateway without an edge.
  *
  * @param code The function as it stands in the template.
  */

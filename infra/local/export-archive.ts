@@ -31,7 +31,7 @@ const RECORDS = /^(\w+)\/(\d{6})\.jsonl$/;
  * Reads the archive of a data export and checks it: that it is whole, that its files are in order, that ids are
  * there once and that nothing is named which is not in it. One file at a time is in memory.
  *
- * Throws what is wrong where it is no archive at all.
+ * Throws an error if the file is not an archive.
  */
 export async function inspectExport(archive: Readable, inspecting: Inspecting = {}): Promise<Inspection> {
   const { onRecord = () => {}, onFile = () => {} } = inspecting;

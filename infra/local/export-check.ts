@@ -112,7 +112,7 @@ const descriptions: Readonly<Record<string, Description>> = {
   },
 };
 
-/** Most problems that are told; an archive that has more is no good in any case. */
+/** The most problems that are reported. */
 const MOST = 100;
 
 /** Follows the records of an archive and notes what is wrong with them. */
@@ -154,7 +154,7 @@ export class ExportCheck {
     this.#name([...names, ...settingNames(settings)], 'The organization');
   }
 
-  /** Checks what can be told at the end only. */
+  /** Makes the checks that are only possible at the end. */
   end(manifest: Manifest | undefined, counts: Readonly<Record<string, number>>): void {
     if (!manifest) this.problem('The end of the archive is missing.');
     if (!this.#hasOrganization) this.problem('The organization itself is missing.');

@@ -1,5 +1,5 @@
 /**
- * `npm run export -- inspect FILE`: tells what is in the archive of a data export, and whether it is whole.
+ * `npm run export -- inspect FILE`: prints what is in the archive of a data export, and whether it is complete.
  */
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';

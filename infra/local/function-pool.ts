@@ -18,7 +18,7 @@ export interface FunctionPoolOptions {
   readonly startsAtOnce: number;
   /** Milliseconds in which no copy of a function ends what it does, after which events that wait get further ones. */
   readonly busyMs: number;
-  /** Milliseconds after which a sandbox that nobody needs is given up. */
+  /** Milliseconds after which an idle sandbox is stopped. */
   readonly idleMs: number;
   /** How many sandboxes may be idle, all together; above that, the one that was idle longest is given up. */
   readonly idleAtMost: number;
@@ -44,8 +44,8 @@ interface Fleet {
 /**
  * Runs functions as Lambda does: an event gets a warm copy of its function, or a new one, to itself.
  *
- * On a laptop not as many can run at the same moment as on AWS, so events wait a little for the copies that there are:
- * the first one to be free takes the first in line. A function gets further copies only while all that it has do something
+ * A laptop cannot run as many at the same moment as AWS, so events wait a little for the existing copies:
+ * the first free copy takes the first event in line. A function gets further copies only while all that it has do something
  * slow, and more events wait than copies are already loading. So short requests are served by few copies, whose code is
  * compiled soon, while each long one ends up with its own.
  */
@@ -69,8 +69,8 @@ export class FunctionPool {
   /**
    * Hands an event (JSON) to a function.
    *
-   * @param signal Aborted when nobody waits any longer; an event that was not handed over yet is dropped then, while
-   *   one that is being handled goes on, as on Lambda.
+   * @param signal Aborted when the caller no longer waits; an event that still waits is dropped then, while
+   *   one that is being handled continues, as on Lambda.
    */
   invoke(functionName: string, event: string, signal?: AbortSignal): Promise<InvocationResult> {
     const fleet = this.#fleets.get(functionName);

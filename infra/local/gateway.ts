@@ -37,7 +37,7 @@ export interface GatewayOptions {
   readonly listener?: ListenerRoute | undefined;
   /** Answers where the API has no address of its own, if it has one there: a page for people. */
   readonly page?: Page | undefined;
-  /** Told of what should not happen. */
+  /** Gets unexpected errors. */
   readonly onFault: (error: unknown) => void;
   /** Milliseconds that a client may take to send a request: half a minute, unless said otherwise. */
   readonly patience?: number;

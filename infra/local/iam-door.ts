@@ -91,7 +91,7 @@ export class IamDoor {
       agent: this.#agent,
     });
     upstream.on('response', (response) => {
-      // Who may not list a bucket is not told either that an object is missing.
+      // A caller that may not list a bucket does not learn either that an object is missing.
       if (hidesMissing && response.statusCode === 404) {
         response.resume();
         return answerRefusal(
@@ -197,7 +197,7 @@ function accessOf(
   }
 }
 
-/** The permission without which S3 does not tell that an object is missing. */
+/** The permission without which S3 does not reveal that an object is missing. */
 const listingOf = (path: string): Access => ({
   action: 's3:ListBucket',
   resource: `arn:aws:s3:::${decodeURIComponent(path.split('/')[1] ?? '')}`,

@@ -3,7 +3,7 @@
  * text and can import no file of ours.
  */
 
-/** What a thread is told when it starts. */
+/** The data that a thread gets when it starts. */
 export interface ThreadSetup {
   /** Address of the module, as `file:///…/index.mjs`. */
   readonly module: string;

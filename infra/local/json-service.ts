@@ -14,7 +14,7 @@ export type JsonService = Server;
 type Operation = (request: Readonly<Record<string, unknown>>) => object;
 
 /**
- * A service of AWS that speaks its JSON protocol, 1.1. It answers whoever comes: the door before it knows who may.
+ * A service of AWS that speaks its JSON protocol, 1.1. It answers every caller, since the IAM proxy in front of it checks permissions.
  *
  * @param target The service's name in the header `X-Amz-Target`.
  */

@@ -7,7 +7,7 @@ const NONCE = 12;
 const TAG = 16;
 
 /**
- * AWS's key service as far as functions use it: sealing and opening small things with a key that never leaves here.
+ * The part of AWS KMS that functions use: encrypting and decrypting small data with a key that stays here.
  *
  * @param file Where the key is kept, readable by its owner only; it is made when it is not there.
  */

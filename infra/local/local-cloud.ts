@@ -44,7 +44,7 @@ export interface LocalCloudOptions {
   readonly listener?: Listener | undefined;
   /** The values of secrets, by the last part of their names. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** Variables of functions that are known only now, in the place of what the template says. */
+  /** Environment variables that are known only now. They replace those of the template. */
   readonly variables?: Readonly<Record<string, string>>;
   /** What the gateway answers with where the API has no address. */
   readonly page?: Page;
@@ -283,7 +283,7 @@ async function keepTables(
   atEnd(() => clearInterval(timer));
 }
 
-/** Credentials of whoever starts the local cloud. The stores take any. */
+/** Credentials of the user who starts the local cloud. The stores accept any. */
 const operator = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 const sqsClient = (endpoint: URL, accessKeyId: string, { region }: Place): SQSClient =>

@@ -27,7 +27,7 @@ export async function checkPort(port: number, variable?: string): Promise<void> 
   await listenFor(port, variable);
 }
 
-/** A port that nobody listens on at this moment, for a program that cannot pick one by itself. */
+/** A port that is free at this moment, for a program that cannot pick one itself. */
 export const freePort = (): Promise<number> => listenFor(0);
 
 async function listenFor(port: number, variable?: string): Promise<number> {

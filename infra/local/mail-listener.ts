@@ -73,7 +73,7 @@ export class MailListener {
         );
       },
     });
-    // Clients that break off in the middle are no fault of ours.
+    // Clients that disconnect halfway are not an error of ours.
     this.#server.on('error', () => {});
   }
 
@@ -106,10 +106,10 @@ export class MailListener {
     return this.#options.routes.filter((route) => route.domain === domain);
   }
 
-  /** Keeps a mail and tells of it. Only then the client hears that it need not come again. */
+  /** Stores a mail and notifies the queue. Only then does the client get a success. */
   async #take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const chunks: Buffer[] = [];
-    // What is too long is read to its end all the same, or the client would not hear why it is refused.
+    // A mail that is too long is read to its end all the same, so that the client gets the reason for the refusal.
     for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk);
     if (stream.sizeExceeded) throw refused(552, 'The mail is too large.');
     const [route] = session.envelope.rcptTo.flatMap(({ address }) => this.#routesTo(address));
@@ -127,7 +127,7 @@ export class MailListener {
     return key;
   }
 
-  /** What S3 tells of a new object. */
+  /** The notification of S3 for a new object. */
   #notification({ bucket }: MailRoute, key: string, size: number) {
     return {
       Records: [

@@ -3,8 +3,8 @@ export const mediaType = (header: string | undefined): string =>
   (header ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
 
 /**
- * Whether an API treats a media type as bytes. Its list may hold wildcards: any type, or any of one family. What is no type
- * at all is in none of them.
+ * Whether an API treats a media type as bytes. Its list may have wildcards: any type, or any of one family. An invalid
+ * type matches none of them.
  */
 export const isBinary = (type: string, binaryMediaTypes: readonly string[]): boolean =>
   /^[^\s/]+\/[^\s/]+$/.test(type) &&

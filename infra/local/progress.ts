@@ -1,4 +1,4 @@
-/** Milliseconds after which a step that is not done yet is heard of, again and again. */
+/** Milliseconds between reports about a step that is not done yet. */
 const patience = 3000;
 
 /** Tells the person at the console what takes its time, each line with the seconds since the start. */
@@ -15,7 +15,7 @@ export class Progress {
     this.#print(`${((performance.now() - this.#begin) / 1000).toFixed(1).padStart(5)} s  ${text}`);
   }
 
-  /** Does a step of the start and says when it is done; a long one is also heard of meanwhile. */
+  /** Does a step of the start and reports when it is done; a long one is also reported meanwhile. */
   async step<T>(text: string, work: Promise<T>): Promise<T> {
     const timer = setInterval(() => this.say(`${text} ...`), patience);
     try {

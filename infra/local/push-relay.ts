@@ -36,7 +36,7 @@ const notifications = z.object({
 interface Reply {
   readonly status: number;
   readonly body: object;
-  /** What the person at the console is told. */
+  /** The line that is printed on the console. */
   readonly line: string;
 }
 

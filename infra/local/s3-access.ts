@@ -1,6 +1,6 @@
 import type { Access } from './iam.ts';
 
-/** A request to S3, as far as its permissions follow from it. */
+/** The parts of a request to S3 that decide which permissions it needs. */
 export interface S3Request {
   readonly method: string;
   /** The path, percent-encoded, with the bucket as its first segment. */

@@ -1,7 +1,7 @@
 import { createJsonService, type JsonService, ServiceError } from './json-service.ts';
 
 /**
- * AWS's store of secrets as far as functions use it: reading one.
+ * The part of AWS Secrets Manager that functions use: reading a secret.
  *
  * @param secrets By the last part of their names; one that the operator did not set has no value, as in AWS.
  */

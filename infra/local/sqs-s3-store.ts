@@ -1,5 +1,5 @@
 import { buildApp } from 'fauxqs';
-// The library's own start function listens on every network interface and cannot be told otherwise. So its parts are
+// The library's own start function listens on every network interface, with no option to change that. So its parts are
 // put together here; the package exports only the first of them.
 import { PersistenceManager } from '../../node_modules/fauxqs/dist/persistence.js';
 import { S3Store } from '../../node_modules/fauxqs/dist/s3/s3Store.js';

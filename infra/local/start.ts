@@ -31,7 +31,7 @@ Object.assign(process.env, { TZ: 'UTC', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_A
 for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) delete process.env[name];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupted);
-// The bootstrap is gone, by kill -9: there is nobody to pass on signals any more.
+// The bootstrap is gone, by kill -9, and no longer forwards signals.
 process.on('disconnect', interrupted);
 process.on('uncaughtException', fail);
 await main().catch(fail);
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   const directory = openDataDirectory(configuration.dataDirectory);
   started.push(() => directory.release());
   forgetService(directory.path);
-  // After the folder, since whoever had that until now has let go of its port first.
+  // After the folder: the process that had it until now has released the port first.
   await checkPort(configuration.port);
   if (configuration.smtp?.isFixed) await checkPort(configuration.smtp.port, 'SMTP_PORT');
   const inside = (name: string) => join(directory.path, name);
@@ -160,7 +160,7 @@ function interrupted(): void {
   void end(0);
 }
 
-/** Says what went wrong, in one sentence if somebody can put it right, and ends. */
+/** Prints the error, in one sentence if the user can fix it, and exits. */
 function fail(error: unknown): void {
   if (ending) return;
   if (error instanceof StartProblem) console.error(error.message);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** How mail comes in: SES puts it into a bucket, of which a queue is told. */
+/** How mail arrives: SES stores it in a bucket, which notifies a queue. */
 export interface MailRoute {
   /** All addresses at this domain are taken. */
   readonly domain: string;
@@ -46,7 +46,7 @@ export interface BucketResource {
 /**
  * The way that mail takes by a rule of SES.
  *
- * @throws Error when nobody would ever look at it.
+ * @throws Error if no queue would get the mail.
  */
 export function readMailRoutes(rule: unknown, buckets: readonly BucketResource[]): MailRoute[] {
   const { Recipients, Actions } = ruleShape.parse(rule).Rule;

@@ -94,7 +94,7 @@ export type VerbName = keyof typeof verbs;
 /** What every verb takes: where the service is. */
 const everywhere: readonly OptionName[] = ['table', 'region', 'site', 'help'];
 
-/** What somebody wants done. */
+/** A command with its arguments. */
 export interface Wanted {
   readonly verb: VerbName;
   /** The values of the options that were given; an option without a value has the empty one. */

@@ -16,8 +16,8 @@ export interface Surroundings {
 }
 
 /**
- * Does what the arguments say. Returns the exit code: 0 where it was done, 1 where it was refused or failed, 2 where
- * it was not understood; what was wrong is told in one sentence.
+ * Runs the command of the arguments. Returns the exit code: 0 if it was done, 1 if it was refused or failed, 2 if it
+ * was not understood. An error is printed in one sentence.
  */
 export async function runCommand(args: readonly string[], around: Surroundings): Promise<number> {
   try {

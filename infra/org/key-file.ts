@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageProblem } from './arguments.ts';
 
-/** A new file for a key that is told once. */
+/** A new file for a key that is shown only once. */
 export interface KeyFile {
   readonly write: (text: string) => void;
   /** There is nothing to write after all. */

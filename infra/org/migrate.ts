@@ -8,8 +8,8 @@ import { migrate } from './migration.ts';
 const patience = 10_000;
 
 /**
- * Brings the items of organizations to the newest versions that this release writes, one organization and one kind after the other, and tells
- * of each how it ended. What takes long is told in between.
+ * Upgrades the items of organizations to the newest versions that this release writes, one organization and one kind
+ * after the other. Prints how each of them ended, and the progress of long ones.
  */
 export async function migrateOrganizations(
   outside: Outside,

@@ -13,10 +13,10 @@ import { UsageProblem, type Wanted } from './arguments.ts';
 /** A service, deployed or on this machine, as its operator reaches it: past the gateway, at the table. */
 export interface ReachedService {
   readonly outside: Outside;
-  /** The address that clients of the default organization use; absent where nobody asked for it. */
+  /** The address that clients of the default organization use; absent if it was not requested. */
   readonly site: URL | undefined;
   readonly isLocal: boolean;
-  /** Lets go of what was started. */
+  /** Stops everything that was started. */
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Reaches the service that the options name.
  *
  * @throws UsageProblem when the region is not known.
- * @throws StartProblem when there is no service on this machine, or its store cannot be started.
+ * @throws StartProblem if there is no service on this machine, or its store cannot be started.
  */
 export const reachService = (
   given: Wanted['given'],

@@ -140,7 +140,7 @@ const letIn = (
     ? linkTold(service, organization, account.userId, done)
     : keyTold(service, organization, account, done);
 
-/** The configuration of a client with the new key, which is told nowhere else. */
+/** The configuration of a client with the new key, which is shown nowhere else. */
 function keyTold(
   service: ReachedService,
   organization: Pick<Hosts, 'hosts'>,
@@ -154,7 +154,7 @@ function keyTold(
   };
 }
 
-/** A link with which somebody sets the password of their account. */
+/** A link with which a user sets the password of their account. */
 async function linkTold(
   service: ReachedService,
   organization: Pick<Organization, 'realm' | 'hosts'>,

@@ -26,7 +26,7 @@ export interface Outside {
   readonly waitingRoom?: WaitingRoom;
   /** Writes a line to the operator's log; never message contents, keys or addresses. */
   readonly report: (line: LogLine) => void;
-  /** Counts something for the operator, with details that are held to the same. */
+  /** Counts something for the operator; the same rule applies to its details. */
   readonly count: (
     metric: MetricName,
     kind: string | undefined,

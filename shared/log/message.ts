@@ -37,7 +37,7 @@ export interface Message {
   readonly channelSort?: string;
   readonly conversationKey: string;
   readonly conversationSort: string;
-  /** The number of its last change, so that the next one can be held to what it saw. */
+  /** The number of its last change, so that the next one can check its snapshot. */
   readonly revision?: number;
   /** What was changed of it, newest first; at most the last hundred changes. */
   readonly history?: readonly Revision[];

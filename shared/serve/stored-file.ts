@@ -42,7 +42,7 @@ export const storedFile = ({ bytes, contentType, name, isInline }: StoredBytes):
     headers: {
       'Content-Type': contentType,
       'Content-Disposition': `${isInline ? 'inline' : 'attachment'}; ${filenameParameters(name)}`,
-      // Whoever may see a file may lose that later; what a browser keeps of it is not ours any more.
+      // A user may lose access to a file later; a copy in the browser's cache is out of our control.
       'Cache-Control': 'private, max-age=3600, immutable',
       'Content-Security-Policy': contentType === 'application/pdf' ? PDF : SANDBOX,
       'X-Content-Type-Options': 'nosniff',

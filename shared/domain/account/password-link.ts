@@ -96,8 +96,8 @@ export async function makePasswordLink(outside: Outside, realm: string, userId: 
 }
 
 /**
- * Sends somebody a link for a new password, if the account exists. Whether it does cannot be told from the reply, or from
- * how long it takes: each request is counted, and a job is left, in either case.
+ * Sends a user a link for a new password, if the account exists. Neither the reply nor its time reveals whether it does:
+ * in either case the request is counted and a job is stored.
  *
  * @param request the address of the account, and the network address of the client
  * @throws Refusal `NONEXISTENT_SUBDOMAIN`, `RATE_LIMIT_HIT` (companion facts 5), or `BAD_REQUEST` if the service sends no

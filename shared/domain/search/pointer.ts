@@ -6,7 +6,7 @@ import type { Table } from '../../table/table.ts';
 export const SEARCH = 'search';
 
 /**
- * The one item of an organization about its index. Whoever changes it makes a claim, which is a number that rises: a
+ * The item of an organization that points to its index. A worker that changes it takes a claim, a rising number: a
  * worker that has lost its claim can change nothing more (`run.ts`).
  */
 export interface SearchPointer {

@@ -47,7 +47,7 @@ export function parseTyping({ type = 'direct', op, to, stream_id, topic }: Typin
 
 /**
  * Loads what decides whether the typing is announced, and to whom. One round trip. Of a large channel it reads one
- * subscriber more than would be told.
+ * subscriber more than the limit for events.
  */
 export async function loadTyping(
   table: Table,
