@@ -20,7 +20,7 @@ interface Count {
   readonly failed: number;
 }
 
-/** What vitest writes when it is asked for JSON, as far as it is read here. */
+/** The parts of vitest's JSON report that are read here. */
 interface Report extends TestReport {
   readonly success: boolean;
   readonly numPassedTests: number;

@@ -31,7 +31,7 @@ export const running = {
   /** Milliseconds of a request, and of each round trip to DynamoDB. */
   base: 12,
   roundTrip: 6,
-  /** Requests of which one meets a container that has to start, and the milliseconds that it takes. */
+  /** The number of requests for each cold start, and the milliseconds that a cold start takes. */
   coldOneIn: 100,
   coldStart: 600,
   /** Bytes of headers that go with a reply, and of the lines that Lambda itself logs. */

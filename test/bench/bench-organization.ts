@@ -69,7 +69,7 @@ export async function givenOrganization(outside: Outside) {
   return { eventOf, ready, call };
 }
 
-/** The event that the gateway makes of a request, as far as functions read it. */
+/** The gateway event of a request, with the parts that functions read. */
 function gatewayEvent(id: string, request: Request, asker: Asker): APIGatewayProxyEvent {
   const endpoint = endpointOf(id);
   const { path, headers, body } = httpRequest(endpoint, request, asker);

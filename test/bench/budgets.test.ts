@@ -24,7 +24,7 @@ const counted = (operation: string, cold: number, warm = cold, writeUnits = 0): 
   };
 };
 
-/** What is told of round trips, the rest of the words left out. */
+/** The rows about round trips, with shortened texts. */
 const trips = (...counts: readonly CountRow[]) =>
   rowsOf({ counts }).map(({ what, measured, verdict, note }) => [
     what.replace('round trips, ', ''),

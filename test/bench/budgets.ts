@@ -20,7 +20,7 @@ export interface BudgetRow {
   readonly note?: string;
 }
 
-/** Every number of DESIGN 7 of which something was measured. Most of them are asserted by tests; times only stand here. */
+/** A row for each number of DESIGN 7 that was measured. Tests assert most of them, but times are only here. */
 export const budgetRows = (measured: Measured): readonly BudgetRow[] => [
   ...tripRows(measured),
   ...unitRows(measured),

@@ -13,7 +13,7 @@ export interface Counted {
   readonly growth: readonly GrowthRow[];
 }
 
-/** The operations of which the costs are made. */
+/** The operations from which costs are computed. */
 export const COSTED = {
   toChannel: 'messages.send:channel with local_id',
   toPeople: 'messages.send:direct',

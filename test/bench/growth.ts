@@ -164,7 +164,7 @@ export type Verdict = 'the same' | 'levels off' | 'with the reply' | 'grows';
 /** Bytes of items that one read unit is for. */
 const READ_UNIT = 4_096;
 
-/** Bytes of items that may be read for a byte that is told: somebody is told as a number, from an item about them. */
+/** Bytes of items that may be read for each byte of the reply, which may have only the id of a user whose item is read. */
 const READ_FOR_TOLD = 8;
 
 /**

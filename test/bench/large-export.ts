@@ -15,7 +15,7 @@ function textOf(index: number): { readonly content: string; readonly rendered: s
   return { content, rendered: `<p>${content}</p>` };
 }
 
-/** An organization with so many messages, all of which its owner has asked for. */
+/** An organization with so many messages, and an export of all of them. */
 export async function givenLargeExport(
   environment: Readonly<Record<string, string>>,
   messages: number,

@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** What is told of times, ms. */
+/** The percentiles of the measured times, ms. */
 export interface Latencies {
   readonly p50: number;
   readonly p99: number;

@@ -253,7 +253,7 @@ export async function burst(
       run.stop();
     });
   });
-  // A connection that ends without a reply is opened anew without a word. The others have one request under way each.
+  // A connection that ends without a reply is reopened silently. The others have one request under way each.
   const lost = sent - answered - (isOver ? inFlight - 1 : inFlight);
   if (lost > 0) firstFailure ??= 'no reply';
   const { p50, p99 } = recorder.latencies;

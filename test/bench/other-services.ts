@@ -13,7 +13,7 @@ const SERVICES: Readonly<Record<string, string>> = {
 
 const counts = new AsyncLocalStorage<Record<string, number>>();
 
-/** Notes a request that was just made, for whoever counts where it was made. */
+/** Reports a request that was just made to the present counter. */
 function note(message: unknown): void {
   const counted = counts.getStore();
   const { request } = message as { readonly request: ClientRequest };

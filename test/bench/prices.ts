@@ -8,9 +8,9 @@ export interface Price {
   readonly per: number;
   readonly unit: string;
   readonly source: string;
-  /** The day of what was read: of the copy, or of the page itself as far as it says. */
+  /** The date of the source: of the copy, or the one on the page itself. */
   readonly asOf: string;
-  /** Who says so: AWS on a page of its own, somebody else, or nobody whom we could read. */
+  /** Who published it: AWS on its own page, somebody else, or a source that we could not read. */
   readonly read: 'from AWS' | 'from others' | 'not verified';
 }
 

@@ -27,7 +27,7 @@ export async function readRecorded(): Promise<Counted> {
 /** The pages as they are. */
 export const readPage = (name: string): Promise<string> => readFile(join(docs, name), 'utf8');
 
-/** Records what was counted, and makes the pages anew. */
+/** Records what was counted, and writes the pages again. */
 export async function record(counted: Counted): Promise<void> {
   // One row a line, so that a change of a count is a change of a line.
   const rows = [...counted.counts, ...counted.growth].map((row) => `${JSON.stringify(row)}\n`);

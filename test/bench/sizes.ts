@@ -76,7 +76,7 @@ const measured: readonly (readonly [operation: Operation, apart: number])[] = [
   [registerEverything, REGISTERED_APART],
 ];
 
-/** How the runtime of Lambda divides memory, as far as it is known: a tenth for new objects, the rest for old ones. */
+/** How the runtime of Lambda divides memory, as far as we know: a tenth for new objects, the rest for old ones. */
 const heapOf = (memoryMb: number): readonly string[] => [
   `--max-semi-space-size=${Math.floor(memoryMb / 20)}`,
   `--max-old-space-size=${memoryMb - Math.floor(memoryMb / 10)}`,

@@ -11,7 +11,7 @@ import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
 import { type Column, dollars, figure, terminalTable } from './table.ts';
 
-/** What is told of a part of the measurements: a heading and a table. */
+/** The report on a part of the measurements: a heading and a table. */
 export interface Told {
   readonly title: string;
   readonly table: string;

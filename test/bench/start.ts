@@ -26,7 +26,7 @@ export async function measureStart(rounds = 3): Promise<readonly StartRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-bench-start-'));
   try {
     for (const part of PARTS) {
-      // When the packages were installed is told by the time of the lock file.
+      // The modification time of the lock file decides whether the packages are up to date.
       await cp(join(project, part), join(folder, part), { recursive: true, preserveTimestamps: true });
     }
     await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));

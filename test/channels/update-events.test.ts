@@ -103,7 +103,7 @@ describe('events of a change of privacy (wire facts 4.6)', () => {
     const { channelId } = await givenChannel(realm);
     const clients = await clientsOf(realm, ['member', 'guest']);
     await edited(realm, owner, channelId, { is_web_public: true });
-    // Nobody is subscribed, so nobody is told of.
+    // Nobody is subscribed, so there are no subscription events.
     expect(await heard(clients)).toEqual({ member: ['stream update invite_only'], guest: ['stream create'] });
     await edited(realm, owner, channelId, { is_web_public: false });
     expect(await heard(clients)).toEqual({ member: ['stream update invite_only'], guest: deleted });

@@ -21,7 +21,7 @@ const transport: { fetch: (address: string, init: { readonly method?: string }) 
   createRequire(import.meta.url)('zulip-js/lib/helper');
 const itsFetch = transport.fetch;
 
-/** Each reply that the client gets is held to what is declared of its endpoint, each event too. */
+/** Checks each reply and each event that the client gets against the declaration of its endpoint. */
 transport.fetch = async (address, init) => {
   const response = await itsFetch(address, init);
   const text = await response.text();

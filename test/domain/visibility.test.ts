@@ -53,7 +53,7 @@ describe('wire facts 3.10: the policy that a topic gets for its sender', () => {
     };
     const expected = [...row.replaceAll(' ', '')].map((letter) => results.get(letter));
     for (const [i, situation] of situations.entries()) {
-      // Whoever has a policy for the topic already does not begin it, whatever they can read.
+      // A user who already has a policy for the topic does not start it, whatever they can read.
       const starts = 'startsTopic' in situation ? [situation.startsTopic] : [true, false];
       for (const startsTopic of starts) {
         const policy = automaticPolicy({ settings, ...situation, startsTopic });

@@ -43,7 +43,7 @@ describe('DELETE /realm/emoji/{emoji_name} (4.9)', () => {
       expect([reply.status, reply.body.code]).toEqual([status, status === 200 ? undefined : 'BAD_REQUEST']);
       if (status === 200) expect(reply.body).toEqual({ result: 'success', msg: '' });
     }
-    // Somebody who may not do it is told that it is there; what is not there is told first (wire facts 11).
+    // A user without the permission learns that the emoji exists; a missing one is reported first (wire facts 11).
     expect((await remove(realm, guest, 'nothing')).status).toBe(404);
   });
 

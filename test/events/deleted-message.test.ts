@@ -12,7 +12,7 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 
 const TYPES = { event_types: ['message', 'reaction', 'update_message', 'delete_message'] };
 
-/** What somebody is told of one message until there is no more news. */
+/** The events about one message that a client gets until there are no more. */
 async function toldOf(realm: TestRealm, client: Client, id: number): Promise<Event[]> {
   const told: Event[] = [];
   for (let quiet = 0; quiet < 2; ) {
@@ -20,7 +20,7 @@ async function toldOf(realm: TestRealm, client: Client, id: number): Promise<Eve
     const events = await client.poll();
     told.push(...events.filter(({ type }) => type !== 'heartbeat'));
     if (client.last === before) quiet++;
-    // What depends on other items is told a moment after it can be seen.
+    // Entries that depend on other items are delivered a moment after they become visible.
     realm.pass(200);
   }
   return told.filter((event) =>

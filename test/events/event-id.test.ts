@@ -7,7 +7,7 @@ import { mishaps } from '../support/faults.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
-/** One poll that is held to its end. */
+/** One poll that lasts its full time. */
 const held = (realm: TestRealm, client: Client, given = {}) =>
   client.poll({ dont_block: false, ...given }, realm.container(undefined, virtualTime()));
 

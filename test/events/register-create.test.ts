@@ -38,7 +38,7 @@ it.each(['modern', 'plain'] as const)(
     const create = () => realm.call(subscribe, moderator, { subscriptions: [{ name }] });
     const client = await givenClient(realm.container(afterCursor(realm, create)), member, parameters);
     const isNew = (channel: { readonly name: string }): boolean => channel.name === name;
-    // Else the test would be about a channel of which the registration does not tell yet.
+    // Otherwise the registration would not have the channel yet.
     expect(client.state.never_subscribed.filter(isNew)).toMatchObject([{ subscriber_count: 1 }]);
     const known = knownFrom(client.state, kinds[kind]);
     const events = await client.poll();

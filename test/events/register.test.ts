@@ -219,7 +219,7 @@ describe('the cost of a registration', () => {
     const { member, owner } = realm.people;
     const { general } = realm.channels;
     const container = realm.container();
-    /** The oldest message that is told, and whether it had to be looked for. */
+    /** The oldest message in the reply, and whether it had to be searched. */
     const told = async () => {
       container.meter.reset();
       const { body } = await container.call(register, member, { event_types: ['stream'] });

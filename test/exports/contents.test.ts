@@ -31,7 +31,7 @@ const consents = (realm: TestRealm, person: Person): Promise<void> =>
 const said = ({ records }: Contents) => (records.messages ?? []).map(({ content }) => content);
 const channelsIn = ({ records }: Contents) => (records.channels ?? []).map(({ stream_id }) => stream_id);
 
-/** An organization in which two people talk in private, of whom only the first one consents. */
+/** An organization in which two users talk in private, and only the first one consents. */
 async function givenPrivacy() {
   const realm = await newRealm();
   const { owner, member, admin, guest } = realm.people;

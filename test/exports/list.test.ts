@@ -205,7 +205,7 @@ describe('realm_export events (wire facts 10)', () => {
     expect(await client.poll()).toMatchObject([event({ deleted_timestamp: expect.any(Number) })]);
     const failing = await givenExport(realm, 'public');
     await endExport(realm.outside, failing, 0, 'failed');
-    // What is told is how things are now, so both events tell the same.
+    // Events have the state at the time of the poll, so both have the same.
     const failed = { id: failing.id, pending: false, failed_timestamp: expect.any(Number) };
     const events = await client.poll();
     expect(events.length).toBe(2);

@@ -32,7 +32,7 @@ export const toolsOfWorker = ({ outside: { environment } }: TestRealm): ExportTo
   uploads: s3Uploads(environment),
 });
 
-/** A container of the worker, all calls of which are counted together. It waits for nobody. */
+/** A container of the worker that counts all its calls together. It never pauses. */
 export function mortal(realm: TestRealm, tools: ExportTools, trouble?: Trouble): Mortal {
   let calls = 0;
   let isDead = false;
@@ -58,7 +58,7 @@ export function mortal(realm: TestRealm, tools: ExportTools, trouble?: Trouble):
   };
 }
 
-/** The same tool, each method of which goes through something. */
+/** The same tool with each method wrapped by `through`. */
 function guarded<T extends object>(tool: T, through: <R>(call: () => Promise<R>) => Promise<R>): T {
   const methods = Object.entries(tool) as [string, (...args: unknown[]) => Promise<unknown>][];
   return Object.fromEntries(

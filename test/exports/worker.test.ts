@@ -305,7 +305,7 @@ describe('an export that keeps failing', () => {
     const done: boolean[] = [];
     for (let i = 0; i < 7; i++) done.push(await delivered(broken, job));
     store.close();
-    // Five tries, of which the last one gives up; from then on its messages are refused.
+    // Five tries, and the last one gives up; after that its messages are refused.
     expect(done).toEqual([true, true, true, true, false, false, false]);
     expect(await listed(realm)).toMatchObject([
       { pending: false, failed_timestamp: expect.any(Number), export_url: null },

@@ -52,7 +52,7 @@ const handlerOf = ({ id }: Endpoint): Served =>
 /** Some requests that arrive at the same time. */
 const batches = fc.array(fc.oneof(...targets.map(requestsTo)), { minLength: 1, maxLength: AT_ONCE });
 
-/** Sends so many requests, always the same ones for a seed as far as their replies are the same. */
+/** Sends so many requests, the same ones for a seed as long as their replies are the same. */
 export async function abuse(seed: number, calls: number): Promise<Outcome> {
   const world = await newWorld();
   const listeners = new Listeners(world.secrets);
@@ -145,9 +145,9 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
       request,
       isInside || endpoint.access === 'anyone' ? realm.realm : undefined,
     ) ??
-    // What the log tells, workers included, it tells to operators, who may know none of it.
+    // The log, that of workers included, is for operators, who may see none of it.
     leakOf(world.secrets, reports.join('\n'), '', undefined);
-  // Whoever calls next is to find the organization in service.
+  // Later requests need an active organization.
   if (endpoint.id === 'realm.deactivate') await setInService(realm.outside, realm.realm, true);
   if (answer.statusCode < 400) learn(world, actor, draft, sent, answer, text);
   const reply = [text.slice(0, 500), ...reports].join('\n  ');
@@ -181,7 +181,7 @@ function suits({ role, isBot }: Actor, { id, access }: Endpoint): boolean {
   }
 }
 
-/** The request in words, for whoever has to do it again. */
+/** The request as text, to reproduce it. */
 const said = (draft: RequestDraft, sent: Sent): string =>
   JSON.stringify({
     ...sent,

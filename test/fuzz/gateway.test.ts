@@ -183,7 +183,7 @@ interface Queue {
   readonly last: number;
 }
 
-/** Enough callers for a queue each, of two polls of which the older one would end: an account has so many at most. */
+/** Enough callers for one queue per poll: a second poll of a queue would end the first, and accounts have few queues. */
 async function callersFor(polls: number): Promise<string[]> {
   const made = await inTurns(Math.ceil(polls / MAX_QUEUES), (n) =>
     call('POST', '/bots', { full_name: `Waiting ${n}`, short_name: `waiting${n}` }),

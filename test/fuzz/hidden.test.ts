@@ -8,7 +8,7 @@ import { newSide } from './world.ts';
 const REQUESTS = process.env.FUZZ_TWINS === undefined ? undefined : Number(process.env.FUZZ_TWINS);
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Requests among which one speaks of each thing of which its endpoint can: a parameter may be in few of them. */
+/** So many requests that each kind of thing that an endpoint accepts is in one: a parameter may be in few of them. */
 const ENOUGH = 400;
 
 /**

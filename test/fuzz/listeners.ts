@@ -18,8 +18,8 @@ export class Listeners {
   }
 
   /**
-   * Lets all of them hear what is new, and returns what is wrong with it. Each reply is held to its declaration, event
-   * by event, on the way.
+   * Polls for all of them, and returns what is wrong with the events. Each reply is checked against its declaration,
+   * event by event.
    */
   async hear(actors: readonly Actor[]): Promise<readonly string[]> {
     const faults: string[] = [];
@@ -36,7 +36,7 @@ export class Listeners {
 
   readonly #nameOf = ({ side, person }: Actor): string => `${person.userId}@${side.realm.host}`;
 
-  /** One poll; undefined where nothing was there, or the queue had to be registered anew. */
+  /** One poll; undefined if there were no events, or the queue had to be registered again. */
   async #poll(actor: Actor): Promise<string | undefined> {
     const { side, person } = actor;
     const name = this.#nameOf(actor);

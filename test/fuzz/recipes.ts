@@ -65,7 +65,7 @@ const emoji: readonly Fields[] = [
     ['reaction_type', 'zulip_extra_emoji'],
   ],
 ];
-/** Base64 of so many bytes, of which the first one is always the same. */
+/** Base64 of so many bytes; the first one is always the same. */
 const bytes = (first: number, count: number): fc.Arbitrary<Draft> =>
   fc
     .uint8Array({ minLength: count - 1, maxLength: count - 1 })

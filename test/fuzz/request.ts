@@ -161,7 +161,7 @@ function fieldsOf(endpoint: Endpoint): fc.Arbitrary<readonly FieldDraft[]> {
   });
 }
 
-/** What a function gets from the gateway, as far as it looks at it. */
+/** The parts of a gateway event that functions read. */
 export interface Sent {
   readonly headers: Record<string, string>;
   readonly body: string | null;

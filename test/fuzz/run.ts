@@ -1,14 +1,12 @@
 /**
- * `npm run fuzz -- --calls 20000 --polls 2000 --seed 1`: as many requests to every endpoint as asked for, against the
- * real handlers and a real store, and what came of them, by endpoint. From 20,000 on it fails if one never did what it
- * is for. Then what is hidden is asked for beside what never existed, and callers without a valid key send what costs most:
- * the dearest request to each endpoint is told, and one over the bound fails the run. Searches are compared with fetches
- * in random organizations. Without a seed it takes one, which it prints; with
- * it, the same requests come again.
+ * `npm run fuzz -- --calls 20000 --polls 2000 --seed 1`: sends the given number of requests to every endpoint, with the
+ * real handlers and a real store, and prints the results by endpoint. From 20,000 on it fails if an endpoint never
+ * succeeded. Then it requests hidden things beside missing ones, and sends the most expensive requests without a valid
+ * key: it prints the most expensive one for each endpoint, and fails if one is over the bound. Searches are compared with
+ * fetches in random organizations. Without a seed it chooses one and prints it; the same seed gives the same requests.
  *
- * After that the whole local service gets bytes that are hardly a request, a tenth as many as there are calls, large
- * and broken bodies, and as many clients at once that wait for events as asked for (`--polls`). None of them may be
- * refused.
+ * After that the whole local service gets malformed requests, a tenth as many as there are calls, large and broken
+ * bodies, and as many clients that wait for events as given (`--polls`). None of them may be refused.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

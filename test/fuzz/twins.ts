@@ -122,7 +122,7 @@ export const speaksOf = (value: unknown, pool: PoolName): boolean =>
       value !== null &&
       Object.values(value).some((part) => speaksOf(part, pool));
 
-/** Requests to an endpoint that are in order, as far as they can be: what they are refused for is what they speak of. */
+/** Requests to an endpoint that are valid if possible, so that they are refused only for the things that they name. */
 export const properRequests = (endpoint: Endpoint, seed: number, count: number): RequestDraft[] =>
   fc.sample(requestsTo(endpoint), { seed, numRuns: count }).map((draft) => ({
     ...draft,
@@ -142,7 +142,7 @@ export interface Answered {
   readonly fault: string | undefined;
 }
 
-/** What somebody is told who sends this request about one of the twins. */
+/** The reply to this request about one of the twins. */
 export async function told(
   side: Side,
   as: Person,

@@ -236,7 +236,7 @@ export async function refresh(side: Side): Promise<void> {
     channelName: ['general', 'random', ...channels.slice(0, 15).map(({ name }) => name), ...hidden.names],
     topic: [...new Set(topics), ...hidden.topics, 't0'],
     messageId: [...messages.map(({ sk }) => Number(sk)), ...hidden.messageIds],
-    // Of queues that begin anywhere: where they began, and what was told since.
+    // For queues that begin anywhere: where they began, and later events.
     eventId: [-1, ...messages.map(({ sk }) => eventIdOf(Number(sk)))],
     groupId: groups.slice(0, 15).map(({ groupId }) => groupId),
     groupName: groups.slice(0, 15).map(({ name }) => name),

@@ -9,7 +9,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A service that behaves as it is told. */
+/** A service that answers with the given handler. */
 async function serving(listener: RequestListener): Promise<string> {
   server = createServer(listener);
   return (await listenOnLoopback(server, 0)).origin;

@@ -37,7 +37,7 @@ describe('resources that no declaration names', () => {
     const rulesOf = (name: string) =>
       template.the<{ LifecycleConfiguration: { Rules: object[] } }>('AWS::S3::Bucket', name).Properties
         .LifecycleConfiguration.Rules;
-    // A day longer than the archive is told to be there.
+    // A day longer than the archive is listed as available.
     expect(rulesOf('ExportsBucket')).toContainEqual({ ExpirationInDays: 31, Status: 'Enabled' });
     expect(JSON.stringify(rulesOf('ImagesBucket'))).not.toContain('Expiration');
     for (const bucket of buckets.values()) {

@@ -104,7 +104,7 @@ test.each([
 ] as const)('an endpoint costs %s', (_, id, roles) => {
   const stack = stacks[id];
   const added = Object.entries(stack.resources).filter(([name]) => !stacks.area.resources[name]);
-  // Another document of the API is deployed anew, in the place of the deployment before.
+  // A changed API document makes a new deployment, which replaces the one before.
   const types = ['AWS::ApiGateway::Deployment', ...roles, 'AWS::Lambda::Function'];
   expect(added.map(([, { Type }]) => Type).sort()).toEqual(types);
   expect(countOf(stack) - countOf(stacks.area)).toBe(1 + roles.length);

@@ -221,7 +221,7 @@ describe.each([
         FunctionResponseTypes: ['ReportBatchItemFailures'],
       });
       expect(textOf(trigger.Properties.EventSourceArn ?? '')).toBe(`\${${name}.Arn}`);
-      // With a limit Lambda could not go down to two polls at once in quiet hours, each of which is paid for.
+      // With a limit Lambda could not go down to two polls at once in quiet hours, and each poll costs.
       expect(trigger.Properties).not.toHaveProperty('ScalingConfig');
     }
   });

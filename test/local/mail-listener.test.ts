@@ -17,7 +17,7 @@ import { exportWorker, incomingMail } from '../../shared/endpoints/workers.ts';
 import { describedFetch } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
-/** The template of the service, as far as mail goes through it. */
+/** The parts of the service's template that handle mail. */
 const declarations = {
   endpoints: [getChannelId, getChannelEmailAddress, listMessages],
   workers: [exportWorker, incomingMail],

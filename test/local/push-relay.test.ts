@@ -15,7 +15,7 @@ import { makeOutside } from '../../shared/serve/container.ts';
 import { checkDescribed } from '../support/described-fetch.ts';
 import { temporaryFolder } from './sample-cloud.ts';
 
-/** The template of the service, as far as push notifications go through it. */
+/** The parts of the service's template that handle push notifications. */
 const declarations = {
   endpoints: [registerDevice, registerPush, testPush, sendMessage],
   workers: [exportWorker, push, pushSweep],

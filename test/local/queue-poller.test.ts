@@ -9,7 +9,7 @@ import type { Sample } from './sample-template.ts';
 
 const arn = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
 
-/** Queues, of which the functions empty one each, and a dead-letter queue that one may look into. */
+/** Queues with one function each, and a dead-letter queue that the test can read. */
 const sampleOf = (notes: string): Sample => ({
   functions: {
     careful: {

@@ -49,7 +49,7 @@ describe('a client that is too slow gets the error of the API, and is disconnect
     socket.on('data', (chunk) => (text += chunk));
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(bytes);
-    // Whoever sends a byte now and then is no better off.
+    // A byte now and then does not help the client.
     const trickle = setInterval(() => socket.write('a'), 50);
     await closed;
     clearInterval(trickle);

@@ -20,8 +20,8 @@ import { insist, type Scene, type Schedule, schedule, write } from './writers.ts
 
 /*
  * The oracle of DESIGN 5: for every queue, what is delivered is what was committed and is visible to its owner, in
- * order, each once after it is acknowledged; whatever happens to requests and replies, to writers that die or are slow,
- * to readers that fill slots, to slots that DynamoDB deletes, and while parts of transactions cannot be seen.
+ * order, each once after it is acknowledged. This holds while requests and replies get lost, writers die or are slow,
+ * readers fill slots, DynamoDB deletes slots, and only parts of transactions are visible.
  */
 
 /** How many random schedules are tried. The search for a rare fault raises this. */
@@ -41,7 +41,7 @@ const storms: Weather = {
 /** People who come to the club and leave it. */
 const CROWD = ['member', 'moderator', 'owner'] as const;
 
-/** A client that polls in this weather until it has heard the end, and remembers everything it acknowledged. */
+/** A client that polls under these faults until it gets the end, and remembers everything it acknowledged. */
 async function listen(scene: Scene, client: Client): Promise<ReadEvent[]> {
   const { realm, world } = scene;
   const through = realm.container(world.around, world.clock);
@@ -77,7 +77,7 @@ interface ReadEvent {
 
 const contentOf = (event: ReadEvent): string => event.message?.content ?? event.content ?? event.type;
 
-/** What a client is told that keeps the state of the organization by events. */
+/** The state of the organization as a client keeps it by events. */
 interface State {
   /** Those of the club. */
   readonly subscribers: readonly number[];
@@ -230,7 +230,7 @@ const saidBy = (entry: ReadEntry): unknown =>
 const isListened = (entry: ReadEntry): boolean =>
   entry.kind === 'message' || ['news', 'end'].includes(entry.payload.type);
 
-/** What a writer was told to be done is in the log exactly once; what it does not know of, at most once. */
+/** An acknowledged write is in the log exactly once, and one without a reply at most once. */
 function checkOutcomes({ outcomes }: Scene, truth: readonly ReadEntry[]): void {
   const counts = new Map<unknown, number>();
   for (const entry of truth) {

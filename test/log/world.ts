@@ -35,7 +35,7 @@ export interface Weather {
   readonly partial: number;
 }
 
-/** An item as it was before a transaction of which not everything can be seen yet. */
+/** An item as it was before a transaction that is not completely visible yet. */
 interface Veil {
   readonly before: Item | undefined;
   /** Until when, in the world's time; not known while the transaction is under way. */
@@ -43,9 +43,9 @@ interface Veil {
 }
 
 /**
- * A place with bad weather between the functions and the real store: requests and replies get lost, come late or
- * are refused, and transactions become visible item by item, as DynamoDB allows it to queries and batches. What is
- * not yet visible of a transaction cannot be written to either. Time runs faster than outside.
+ * Injects faults between the functions and the real store: requests and replies get lost, come late or are refused, and
+ * transactions become visible item by item, which DynamoDB permits for queries and batches. Items of a transaction that
+ * are not visible yet cannot be written either. Time runs faster than outside.
  */
 export class World {
   readonly #random: () => number;
@@ -75,7 +75,7 @@ export class World {
 
   random = (): number => this.#random();
 
-  /** Ends the bad weather: from now on everything arrives. */
+  /** Ends the faults: from now on everything arrives. */
   calm(): void {
     this.#isCalm = true;
   }

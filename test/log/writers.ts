@@ -49,7 +49,7 @@ export const schedule: fc.Arbitrary<Schedule> = fc.record({
   writers: fc.array(fc.array(deed, { minLength: 4, maxLength: 14 }), { minLength: 2, maxLength: 5 }),
 });
 
-/** What became of a commit, as far as its writer knows. */
+/** The outcome of a commit that its writer knows. */
 interface Outcome {
   readonly content: string;
   readonly state: 'done' | 'unknown';
@@ -152,7 +152,7 @@ async function carryOut(scene: Scene, writer: TestRealm, deed: Deed, content: st
       return false;
     }
     case 'draw': {
-      // The event of this is filled with all emoji when it is told.
+      // The event of this is filled with all emoji on delivery.
       const emoji = {
         name: content,
         authorId: sender,

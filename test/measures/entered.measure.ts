@@ -10,8 +10,8 @@ import { basic, type Raw, sendRaw } from '../support/raw-request.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 
 /*
- * Which files a request enters: those of functions/ and shared/ of which at least one function runs while it is answered
- * by a warm container (the second request of its kind), as V8 counts calls. Files of declarations, constants and types
+ * Which files a request enters: those of functions/ and shared/ with at least one function that runs while a warm
+ * container answers it (the second request of its kind), as V8 counts calls. Files of declarations, constants and types
  * are not among them. The handler is called in this process, with the local store behind it.
  */
 

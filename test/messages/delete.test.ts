@@ -101,7 +101,7 @@ describe('DELETE /messages/{message_id}', () => {
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
     await sendTo(realm, admin, realm.channels.general, 'after');
     await remove(realm, member, id);
-    // The deletion changes the oldest message of the channel too, so it is told a moment later.
+    // The deletion changes the oldest message of the channel too, so its event comes a moment later.
     const told = [...(await client.poll()), ...(await client.poll())];
     expect(said(told)).toEqual(['user_topic', 'hello', 'after', 'delete_message']);
     const kinds = (await loggedAfter(realm, id - 2)).map((entry) =>

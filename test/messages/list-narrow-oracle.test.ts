@@ -13,7 +13,7 @@ import { move } from '../support/message-update.ts';
 import { fetched, sent } from '../support/messages.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
-/** A message as somebody is told it when they ask for it by its id, which is what an oracle decides on. */
+/** A message as a fetch by its id returns it, which is the input of the oracle. */
 interface Told {
   readonly id: number;
   readonly sender_id: number;
@@ -178,7 +178,7 @@ async function policiesOf({ realm }: World, as: Person) {
   return { policyOf, muted: (channelId: number) => subscriptions.get(channelId)?.isMuted === true };
 }
 
-/** The conditions that may be tried, and what they mean in the words of what is told. */
+/** The conditions to try, and what each means in terms of the returned messages. */
 function termsFor(
   { realm, channels, closed, web, ids }: World,
   messages: readonly Told[],

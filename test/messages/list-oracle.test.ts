@@ -10,7 +10,7 @@ import { move } from '../support/message-update.ts';
 import { fetched, flagged, sent } from '../support/messages.ts';
 import { newRealm } from '../support/realm.ts';
 
-/** A message as the reader is told it, which the oracle decides on. */
+/** A message as the reader gets it, which is the input of the oracle. */
 interface Told {
   readonly id: number;
   readonly sender_id: number;
@@ -64,7 +64,7 @@ const shared = world();
 
 type Test = (message: Told) => boolean;
 
-/** Narrows with what they mean, in the words of what is told. */
+/** Narrows, and what each means in terms of the returned messages. */
 async function narrows(): Promise<readonly { readonly narrow: unknown[]; readonly test: Test }[]> {
   const { realm } = await shared;
   const { admin, member, owner } = realm.people;

@@ -56,7 +56,7 @@ describe('DESIGN 7: round trips and write units of a send', { tags: 'units' }, (
       const realm = await prepared();
       const { member } = realm.people;
       const wanted = { ...message, ...parameters(realm) };
-      // Once before, so that whoever is mentioned follows the topic already.
+      // Once before, so that mentioned users follow the topic already.
       await realm.call(send, member, { ...wanted, local_id: '0' });
       const container = realm.container();
       const { meter } = container;

@@ -5,7 +5,7 @@ import { givenChangedUser, givenChannel, givenGroup, givenUser } from '../suppor
 import { newRealm } from '../support/realm.ts';
 
 /*
- * A message with many faults at once: each step mends the one that was told, and meets the next (wire facts 3.3).
+ * A message with many faults at once: each step fixes the reported one, and gets the next (wire facts 3.3).
  */
 type Step = readonly [mend: Readonly<Record<string, unknown>>, told: RegExp];
 

@@ -20,7 +20,7 @@ const post = async (realm: TestRealm, as: Person, to: number): Promise<unknown> 
 const refused = (msg: RegExp) => [400, 'BAD_REQUEST', expect.stringMatching(msg)];
 const notPermitted = (name: string) => refused(new RegExp(`permission to post.*'${name}'`));
 const noAccess = (name: string) => refused(new RegExp(`access to the channel '${name}'`));
-/** What those are told who may not know more of the channel than they said themselves. */
+/** The refusal for users who may not learn more about the channel than they sent. */
 const unknown = (id: number) => noAccess(`${id}`);
 const archived = (name: string) => refused(new RegExp(`'${name}' is archived`));
 

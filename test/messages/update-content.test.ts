@@ -356,7 +356,7 @@ describe('GET /messages/{message_id}/history', () => {
     const compared = versions.map((version) => version.content_html_diff !== undefined);
     expect(compared.at(-1)).toBe(true);
     expect(compared).toEqual([...compared].sort());
-    // Half a million bytes, of which two versions take some 16,000.
+    // Half a million bytes; two versions take some 16,000 of them.
     expect(compared.filter(Boolean).length).toBe(31);
     for (const { content_html_diff: diff = '' } of versions) expect(diff.length).toBeLessThan(20_000);
   });

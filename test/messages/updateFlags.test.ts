@@ -8,7 +8,7 @@ import { flagged, flagsFor, givenMessages, idsIn, sent, sentMany } from '../supp
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 import { lastNumber, loggedAfter } from '../support/stored.ts';
 
-/** The events of somebody's flags that are told after a number of the log. */
+/** The events of a user's flags after a number of the log. */
 async function flagEvents(realm: TestRealm, { userId }: Person, after: number) {
   const entries = await loggedAfter(realm, after);
   return entries.flatMap((entry) => {

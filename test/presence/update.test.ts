@@ -75,7 +75,7 @@ describe('POST /users/me/presence', () => {
     };
     const { presences, presence_last_update_id: last } = await all(realm, member);
     expect(presences).toEqual({ [member.userId]: idle });
-    // Others are told the same: who asks for everybody, for the news, in the older form, and for that person alone.
+    // Others get the same: with all presences, with changes only, in the legacy format, and for that user alone.
     expect((await all(realm, admin)).presences[member.userId]).toEqual(idle);
     expect((await all(realm, admin, { last_update_id: last })).presences[member.userId]).toEqual(idle);
     expect((await realm.call(list, admin)).body.presences[member.email].aggregated.status).toBe('idle');
@@ -140,7 +140,7 @@ describe('POST /users/me/presence', () => {
       realm.pass(minute / 2);
       expect(await news()).toEqual([admin.userId, person.userId].sort());
     }
-    // A client that slept for longer is told all that happened since.
+    // A client that slept for longer gets all changes since then.
     realm.pass(61 * minute);
     await here(realm, guest);
     realm.pass(61 * minute);

@@ -205,7 +205,7 @@ describe('choices that are changed (4.4: "keys identify the choices")', () => {
     ).toBe(200);
     expect(await profileOf(realm, member)).toEqual({});
     expect(await profileOf(realm, guest)).toEqual({ [id]: { value: 'a' } });
-    // Choosing it anew is a change, and is told.
+    // Choosing it again is a change, with an event.
     const before = await lastNumber(realm);
     await filled(realm, member, id, 'b');
     expect(await profileOf(realm, member)).toEqual({ [id]: { value: 'b' } });

@@ -44,7 +44,7 @@ const shown = () =>
     .sent()
     .flat()
     .map((request) => phone.read(request).content);
-/** What the operator was told. */
+/** The reports to the operator. */
 const told = (of: PushRealm = realm) =>
   of.reports.map(({ level, job, trouble, tried }) => [level, job, trouble, tried]);
 

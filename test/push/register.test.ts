@@ -35,7 +35,7 @@ afterEach(() => relay.stop());
 
 const BAD = [400, 'BAD_REQUEST'];
 
-/** The devices of somebody, as their client is told them. */
+/** The devices of a user, in the state of their client. */
 const devicesOf = async (at: TestRealm, as: Person) =>
   (await givenClient(at, as, { fetch_event_types: ['device'] })).state.devices;
 

@@ -42,7 +42,7 @@ const BROKEN = [502, 'INTERNAL_SERVER_ERROR_ON_BOUNCER'];
 const organization = async (): Promise<Realm | undefined> =>
   realm.outside.table.get('realm', { realm: realm.realm });
 
-/** What clients of the organization are told of push notifications when they come. */
+/** The fields about push notifications that new clients of the organization get. */
 const settingsOf = async () => {
   const { state } = await givenClient(realm, member, { fetch_event_types: ['realm'] });
   const { body } = await realm.call(getSettings, undefined);
@@ -252,7 +252,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     await activePhone(realm, member);
     const time = virtualTime();
     const late = elsewhere(realm, undefined, { ...time, environment: realm.outside.environment });
-    // The worker does not run at all, as far as the caller can tell.
+    // The worker does not run while the caller waits.
     expect(outcome(await late.call(sendTest, member))).toEqual(UNREACHABLE);
     expect(time.passed()).toBeGreaterThan(15_000);
     expect(time.passed()).toBeLessThan(24_000);

@@ -56,7 +56,7 @@ describe('POST and DELETE /messages/{message_id}/reactions', () => {
     expect(await react(realm, member, id)).toMatchObject(exists);
     expect(await react(realm, member, id, { emoji_name: 'thumbs_up' })).toMatchObject(exists);
     expect(await react(realm, admin, id, { emoji_name: 'thumbs_up' })).toMatchObject(success);
-    // Whoever comes later joins under the name that is there.
+    // Later users join under the existing name.
     expect((await reactionsTo(realm, member, id)).map(({ emoji_name }) => emoji_name)).toEqual(['+1', '+1']);
     await unreact(realm, member, id);
     const missing = { status: 400, body: { code: 'REACTION_DOES_NOT_EXIST' } };

@@ -52,7 +52,7 @@ describe('the cost of a reaction', () => {
       const { container, partitions } = spied(realm);
       expect(await react(container, admin, id, { emoji_name: 'tada' })).toMatchObject({ status: 200 });
       expect(container.meter.writeUnits, `${have} reactions`).toBeLessThanOrEqual(
-        // Whoever reacts first comes to take part in the topic.
+        // The first user who reacts becomes a participant of the topic.
         have === 0 ? UNITS + 4 : UNITS,
       );
       expect(container.meter.roundTrips).toBe(designBudgets.writeTrips);

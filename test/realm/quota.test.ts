@@ -218,7 +218,7 @@ describe('a registration where every quota is used up', () => {
     const body = JSON.parse(gunzipSync(Buffer.from(result.body, 'base64')).toString());
     expect(body.realm_user_groups.length).toBeGreaterThan(40);
     expect(JSON.stringify(body.realm_users).length).toBeGreaterThan(700_000);
-    // The other half of Lambda's 6 MB is for people, of whom 10,000 take 0.25 MB (`register-large.test.ts`).
+    // The other half of Lambda's 6 MB is for users: 10,000 take 0.25 MB (`register-large.test.ts`).
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(3_000_000);
   });
 });

@@ -78,7 +78,7 @@ describe('a group setting of the organization (specification 2.2, wire facts 3.7
     };
     expect((await storedRealm(realm)).settings).toMatchObject(settings);
     expect(await payloadsAfter(realm, before)).toEqual(
-      // Whoever may create bots may create those that only write, which has a setting of its own on the wire.
+      // Users who may create bots may create incoming webhooks too, which is a separate setting in the API.
       Object.entries({ ...settings, can_create_write_only_bots_group: settings.can_create_bots_group }).map(
         ([name, value]) => ({
           type: 'realm',

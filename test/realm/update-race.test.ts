@@ -38,7 +38,7 @@ describe('concurrent edits of the settings', () => {
       settings: { waiting_period_threshold: won + 1, can_create_bots_group: values[won] },
     });
     const told = await payloadsAfter(realm, before);
-    // The third setting is told under a second name too.
+    // The third setting has a second name, and an event for that too.
     expect(told.filter(({ type }) => type === 'realm')).toHaveLength(4);
   });
 

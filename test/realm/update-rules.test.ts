@@ -194,7 +194,7 @@ describe('a change of a setting', () => {
     const { channelId } = await givenChannel(realm, {}, [admin]);
     await changed(realm, admin, { send_channel_events_messages: false });
     const before = await lastNumber(realm);
-    // What a channel takes is still counted and held to, without a notice to carry it.
+    // The policy is still checked and stored, even without a notice in the same commit.
     await edited(realm, admin, channelId, { description: 'x', topics_policy: 'empty_topic_only' });
     expect((await storedCount(realm, channelId))?.onlyEmptyTopic).toBe(true);
     const post = { type: 'channel', to: channelId, topic: 'named', content: 'x' };

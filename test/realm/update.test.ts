@@ -94,7 +94,7 @@ describe('PATCH /realm', () => {
     const told = await payloadsAfter(realm, before);
     const properties = told.flatMap((event) => event.property ?? []);
     expect(properties.sort()).toEqual(plain.map(([name]) => name).sort());
-    // What a longer waiting period means is told with it.
+    // The consequences of a longer waiting period have events too.
     expect(told.slice(-2)).toMatchObject([
       { type: 'user_group', op: 'remove_members' },
       { type: 'stream', op: 'delete' },

@@ -6,7 +6,7 @@ import { ask, form } from './probe.ts';
 
 const GATEWAY = 'abc123.execute-api.eu-central-1.amazonaws.com';
 
-/** What a function is told of where a request came to. */
+/** The public address according to the event of a request. */
 const address = (headers: Readonly<Record<string, string>>, path = '/prod/api/v1/messages') =>
   publicAddress(
     { requestContext: { stage: 'prod', path, domainName: GATEWAY } } as APIGatewayProxyEvent,

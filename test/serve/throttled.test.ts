@@ -21,7 +21,7 @@ import { runSchedule } from '../support/worker-run.ts';
 
 /*
  * What happens at the limits of the store (docs/LIMITS.md): its client tries again, then a commit does, and then the
- * caller is told to come again. Nothing is done twice, and nothing ends without an answer.
+ * caller gets a 429. Nothing is done twice, and every request gets a reply.
  */
 
 /** How DynamoDB says that it has no room now. */

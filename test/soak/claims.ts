@@ -1,6 +1,6 @@
 import type { Outcome } from './client.ts';
 
-/** A value that somebody gave to a thing, as far as they know. */
+/** A value that a writer set, and whether the writer got a success. */
 interface Claim {
   readonly value: string;
   readonly state: 'done' | 'unknown';
@@ -10,16 +10,16 @@ interface Claim {
 
 /** A message that somebody sent. */
 interface Sent {
-  /** A text that stands in this message only. */
+  /** A text that is only in this message. */
   readonly marker: string;
   readonly state: Outcome['state'];
-  /** Its id, as far as it was told. */
+  /** Its id, if there was a reply. */
   readonly id: number | undefined;
 }
 
 /**
- * What all writers of a soak were told, and what must therefore be true at its end. Values are text: the content of
- * a message, its place, whether somebody is subscribed.
+ * The replies to all writers of a soak, and what must therefore be true at its end. Values are text: the content of
+ * a message, its channel and topic, whether a user is subscribed.
  */
 export class Claims {
   readonly #sent: Sent[] = [];
@@ -34,17 +34,17 @@ export class Claims {
     };
   }
 
-  /** The things that somebody changed, by their names. */
+  /** The names of the things that were changed. */
   get things(): readonly string[] {
     return [...this.#things.keys()];
   }
 
-  /** Notes a send. */
+  /** Records a send. */
   send(marker: string, state: Outcome['state'], id: number | undefined): void {
     this.#sent.push({ marker, state, id });
   }
 
-  /** Notes that somebody gave a value to a thing, which was `first` (undefined: nobody knows) as long as nobody did. */
+  /** Records a new value of a thing, which had the value `first` (undefined: unknown) before its first change. */
   give(thing: string, first: string | undefined, value: string, { state, began, ended }: Outcome): void {
     if (state === 'refused') return;
     const known = this.#things.get(thing) ?? { first, claims: [] };
@@ -53,9 +53,9 @@ export class Claims {
   }
 
   /**
-   * The values that a thing may have: of each change behind which no other was begun and acknowledged after its end.
-   * Those that overlap may have come in either order, and of what was not acknowledged it is not known whether it came.
-   * Undefined where it may be anything.
+   * The values that a thing may have: those of changes after which no other one was started and acknowledged.
+   * Overlapping changes may have happened in either order, and a change without a reply may have happened or not.
+   * Undefined if it may have any value.
    */
   allowed(thing: string): ReadonlySet<string> | undefined {
     const known = this.#things.get(thing);

@@ -13,8 +13,8 @@ export interface Dozed {
 }
 
 /**
- * A program that sleeps between its polls, at times for too long, and registers anew when its queue is gone: which it
- * must not be as long as it was not idle for longer than it may.
+ * A program that sleeps between its polls, at times for too long, and registers again when its queue has expired. The
+ * queue must not expire before its idle time is over.
  */
 export async function doze(client: Client, random: Random, isOver: () => boolean): Promise<Dozed> {
   const dozed: Dozed = { registered: 0, wrong: [] };

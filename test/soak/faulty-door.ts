@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { pick, type Random } from './random-choice.ts';
 
-/** What can befall a request to DynamoDB, for the kinds of requests to which it can. */
+/** The faults that requests to DynamoDB can meet. */
 const faults = [
   'throttled',
   'conflict',
@@ -19,7 +19,7 @@ const faults = [
 ] as const;
 export type Fault = (typeof faults)[number] | 'refused while down' | 'throttled while busy';
 
-/** How often, of a thousand requests, each befalls a write (a transaction, an update, a put), and a read. */
+/** How many of a thousand writes (transactions, updates, puts) and of a thousand reads meet each fault. */
 const rates: Readonly<Record<(typeof faults)[number], readonly [write: number, read: number]>> = {
   throttled: [15, 8],
   conflict: [25, 0],
@@ -53,8 +53,8 @@ export interface FaultyDoorOptions {
 }
 
 /**
- * The way from the functions to DynamoDB in bad weather: an HTTP proxy that lets happen to requests what DynamoDB and
- * networks do to them, in their words. Whoever runs the service (`local`) passes unharmed, as nobody retries for them.
+ * An HTTP proxy between the functions and DynamoDB that injects the faults of DynamoDB and of networks, with the real
+ * replies. Requests of the local service itself (`local`) pass unharmed, since they are not retried.
  */
 export class FaultyDoor {
   readonly #options: FaultyDoorOptions;
@@ -77,7 +77,7 @@ export class FaultyDoor {
     return listenOnLoopback(this.#server, 0);
   }
 
-  /** Begins or ends the bad weather. */
+  /** Starts or ends the faults. */
   set isCalm(calm: boolean) {
     this.#isCalm = calm;
     clearTimeout(this.#turn);
@@ -124,7 +124,7 @@ export class FaultyDoor {
     await this.#befall(fault, { accessKeyId, operation, body, outgoing, forward });
   }
 
-  /** What befalls a request, if anything. */
+  /** The fault of a request, if any. */
   #faultFor(operation: string): (typeof faults)[number] | undefined {
     const isRead = operation === 'BatchGetItem' || operation === 'Query' || operation === 'GetItem';
     let dice = this.#options.random() * 1000;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What functions report when the weather is to blame: by the first line of the error. */
+/** Errors that injected faults explain, by the first line that functions report. */
 const weather = [
   /ThroughputExceeded|ThrottlingException|RequestLimitExceeded|requested throughput|ThrottlingError/,
   /TransactionConflict|TransactionCanceledException|Transaction cancelled|Transaction is ongoing/,
@@ -28,7 +28,7 @@ export function faultsIn(folder: string): Map<string, { count: number; readonly 
   return found;
 }
 
-/** Whether an error is what the weather does. */
+/** Whether an injected fault explains an error. */
 export const isWeather = (what: string): boolean => weather.some((each) => each.test(what));
 
 function errorIn(line: string): string | undefined {

@@ -31,23 +31,23 @@ export function wrongOrder(events: readonly Json[], last: number): string[] {
   return wrong;
 }
 
-/** What a reader heard, and what one is told who asks for the same at the end, without any faults. */
+/** The events that a reader got, and those that the same queue gets at the end, without any faults. */
 export interface Comparison {
   readonly name: string;
   readonly heard: readonly Heard[];
   readonly told: readonly Heard[];
   /** Both began at or before this number, which they need not have heard. */
   readonly after: number;
-  /** Whether a message is not to be seen any more, so that it is told to nobody now. */
+  /** Whether a message is no longer visible to anyone, so that it is not delivered at the end. */
   readonly isGone: (id: number) => boolean;
   /** Messages that could be seen at one time and not at another, since the reader came and went. */
   readonly isFleeting: (id: number) => boolean;
 }
 
 /**
- * Holds a reader to what is told at the end: nothing missing, nothing else, nothing twice, in the same order. What may
- * be seen is decided when it is told, so messages that were deleted since are only in what was heard, and those that
- * came and went for the reader may be in either, and so may momentary events.
+ * Compares the events of a reader with those at the end: nothing missing, nothing else, nothing twice, in the same order.
+ * Visibility is decided on delivery. So messages that were deleted since are only in the earlier events, and those that
+ * became visible and invisible to the reader may be in either, and so may transient events.
  */
 export function wrongHearing({ name, heard, told, after, isGone, isFleeting }: Comparison): string[] {
   const wrong: string[] = [];

@@ -9,7 +9,7 @@ import { type Heard, heardOf, wrongOrder } from './heard.ts';
 import { MessageCache } from './message-cache.ts';
 import { pick, type Random } from './random-choice.ts';
 
-/** How often a reader does not take what it was told, as if the reply had been lost behind its own gateway. */
+/** How often a reader drops a reply, as if it had been lost behind its own gateway. */
 const forgetfulness = 0.05;
 
 const registration = (parameters: Asked['parameters'] = {}): Asked => ({
@@ -18,7 +18,7 @@ const registration = (parameters: Asked['parameters'] = {}): Asked => ({
   parameters: { fetch_event_types: null, ...kinds.modern.parameters, ...parameters },
 });
 
-/** A client with a queue, which keeps what it was told up to date by what it hears, whatever happens. */
+/** A client with a queue that keeps the state of its registration up to date by events, under any faults. */
 export class Reader {
   readonly name: string;
   readonly client: Client;
@@ -104,7 +104,7 @@ export class Reader {
       // Which message of a conversation is the newest then, is only known to who has all of them.
       this.#lacksDirect ||= this.#isLate;
       const ids: readonly number[] = told.message_ids ?? [told.message_id];
-      // Of what came before its registration it knows only that it was unread. Whatever came since, it was told.
+      // Of earlier messages its registration has only the unread ones. It got events for all later ones.
       const isEarlier = (id: number): boolean => id <= numberOf(this.start);
       for (const id of ids.filter(isEarlier)) known.unread.delete(id);
       if (ids.every(isEarlier)) return;
@@ -147,7 +147,7 @@ export class Reader {
 export const registerTwin = async (client: Client): Promise<Json> =>
   client.must(registration({ idle_queue_timeout: 86_400 }));
 
-/** All that is told of a queue, read at once. */
+/** All events of a queue, read at once. */
 export async function readAll(client: Client, { queue_id, last_event_id }: Json): Promise<Heard[]> {
   const heard: Heard[] = [];
   for (let last = last_event_id; ; ) {

@@ -1,12 +1,12 @@
 /**
- * `npm run soak -- --minutes 3 --seed 1`: the whole service in bad weather. Functions crash, the store throttles and
+ * `npm run soak -- --minutes 3 --seed 1`: the whole service under faults. Functions crash, the store throttles and
  * conflicts, replies get lost, the service and its store are killed and started again, while people write and read.
  * At the end nothing that was acknowledged is lost, nothing is there twice, everybody heard every event once and in
  * order, and all counters are equal to what they count; otherwise it says what is wrong, and ends with 1.
  *
  * `DYNAMODB_ENDPOINT` takes another store, which must be empty, and is not killed.
  *
- * The seed decides what everybody does and what befalls them, but not how that interleaves.
+ * The seed decides what the clients do and which faults they meet, but not how that interleaves.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -106,7 +106,7 @@ report();
 if (wrong.length === 0) await rm(folder, { recursive: true, force: true });
 process.exit(wrong.length === 0 ? 0 : 1);
 
-/** Changes the weather, and how patient clients are in it. */
+/** Starts or ends the faults, and changes the timeouts of clients with them. */
 function turn(weather: 'good' | 'bad'): void {
   service.isCalm = weather === 'good';
   for (const { client } of [scene.admin, ...scene.writers, ...audience.map(({ reader }) => reader)]) {

@@ -11,7 +11,7 @@ export interface Channel {
   readonly channelId: number;
 }
 
-/** A message that somebody was told to be there. */
+/** A message whose send was acknowledged. */
 export interface Known {
   readonly id: number;
   readonly sender: number;
@@ -77,7 +77,7 @@ export interface Given {
   readonly claims: Claims;
 }
 
-/** Fills the demo organization, before the weather turns bad. */
+/** Fills the demo organization, before the faults start. */
 export async function setScene(given: Given): Promise<Scene> {
   const demo = async (name: string): Promise<Cast> => {
     const text = readFileSync(join(given.folder, 'zuliprc', `${name}.zuliprc`), 'utf8');

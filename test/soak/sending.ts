@@ -4,8 +4,8 @@ import type { Channel, Scene, Writer } from './scene.ts';
 type To = { readonly channel: Channel; readonly topic: string } | { readonly people: readonly number[] };
 
 /**
- * Sends a message that can be told from all others, again and again with the same `queue_id` and `local_id` until there
- * is an answer. Some clients are hasty, and send it twice at once.
+ * Sends a message with a unique text, again and again with the same `queue_id` and `local_id` until there is a reply.
+ * Some clients send it twice at once.
  */
 export async function send(scene: Scene, writer: Writer, to: To): Promise<void> {
   const { claims, messages, seed } = scene;

@@ -85,7 +85,7 @@ export class SoakService {
     return this.#store.endpoint;
   }
 
-  /** Begins or ends the bad weather between the functions and the store. */
+  /** Starts or ends the faults between the functions and the store. */
   set isCalm(calm: boolean) {
     this.#door.isCalm = calm;
   }

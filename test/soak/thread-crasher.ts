@@ -1,7 +1,7 @@
 /**
  * Loaded by `npm start` in a soak before everything else (`node --import`): lets functions be killed from outside, in
- * the middle of what they do, as Lambda's sandboxes die of an exhausted memory. Whoever started the service says by
- * the access key id of which function a thread is to end.
+ * the middle of what they do, as Lambda's sandboxes die when memory is exhausted. The parent process names the function
+ * whose thread is to end by its access key id.
  */
 import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';

@@ -84,7 +84,7 @@ export async function judge(
   return { wrong, messages: messages.length, audited: await audit(realm) };
 }
 
-/** Compares the things that writers changed with what they were told. */
+/** Compares the things that writers changed with the replies to them. */
 async function wrongValues(scene: Scene, ids: ReadonlySet<number>): Promise<string[]> {
   const values = new Map<string, string>();
   const written = scene.messages.map(({ id }) => id);
@@ -174,7 +174,7 @@ async function noteShared(
   }
 }
 
-/** Holds readers to what is told at the end, to one another, and to a new registration. */
+/** Compares readers with the events at the end, with each other, and with a new registration. */
 async function wrongAudience(
   scene: Scene,
   audience: readonly Audience[],

@@ -1,6 +1,6 @@
 import type { Section } from './section.ts';
 
-/** Sections 5 to 9 of the specification: who may call, what is told, what is refused, limits and versions. */
+/** Sections 5 to 9 of the specification: authentication, events, errors, limits and versions. */
 export const general: readonly Section[] = [
   {
     section: '5',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Rule, rules } from './rules.ts';
 import { titlesIn } from './titles.ts';
 
-/** What names rules in the title of a test: `(4.2/is_private)`, or several of them with commas. */
+/** The form in which titles name rules: `(4.2/is_private)`, or several of them with commas. */
 export const NAMED = /(?<![\w./])[2-9](?:\.\d{1,2})?\/[A-Za-z][\w-]*/g;
 
 /** The rules that a title says its test proves. */
@@ -23,11 +23,11 @@ export interface Entry extends Rule {
 
 export interface Ledger {
   readonly entries: readonly Entry[];
-  /** Titles that name a rule which there is not. */
+  /** Titles that name an unknown rule. */
   readonly unknown: readonly string[];
 }
 
-/** Holds the titles of all tests against the rules of the specification. */
+/** Matches the titles of all tests with the rules of the specification. */
 export async function readLedger(): Promise<Ledger> {
   const folder = join(import.meta.dirname, '..');
   const proofs: Proof[] = [];
@@ -60,14 +60,14 @@ export function ledgerOf(rules: readonly Rule[], tests: readonly Proof[]): Ledge
   };
 }
 
-/** What vitest writes about its tests when it is asked for JSON, as far as it is read here. */
+/** The parts of vitest's JSON report that are read here. */
 export interface TestReport {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
 
-/** The rules of which a test failed that proves them, by its own title or as the proof of a rule that they restate. */
+/** The rules with a failed test: one that names the rule, or one that names a rule that it restates. */
 export function failingRules(rules: readonly Rule[], { testResults }: TestReport): ReadonlySet<string> {
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failing = new Set(

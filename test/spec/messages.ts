@@ -1,6 +1,6 @@
 import type { Section } from './section.ts';
 
-/** Section 4 as far as it holds for every operation, and section 4.1: sending. */
+/** The rules of section 4 for every operation, and section 4.1: sending. */
 export const messages: readonly Section[] = [
   {
     section: '4',

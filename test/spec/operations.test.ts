@@ -5,7 +5,7 @@ import type { Served } from '../../shared/serve/serve.ts';
 import { basic, sendRaw } from '../support/raw-request.ts';
 import { newRealm } from '../support/realm.ts';
 
-/** The operations of section 4: where they are told, and how they are called. */
+/** The operations of section 4: their subsections, methods and paths. */
 const operations = [
   ['4.1', 'POST', '/api/v1/messages'],
   ['4.2', 'PATCH', '/api/v1/streams/{stream_id}'],

@@ -1,6 +1,6 @@
 import { parse } from '@swc/core';
 
-/** A node of the syntax tree, as far as it is looked into here. */
+/** The parts of a node of the syntax tree that are read here. */
 interface Node {
   readonly type: string;
   readonly [part: string]: unknown;
@@ -10,7 +10,7 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
 const makers = ['it', 'test', 'describe'];
-/** What keeps a test from being run proves nothing. */
+/** Modifiers of tests that do not run, which prove nothing. */
 const idle = ['skip', 'todo', 'fails', 'skipIf', 'runIf'];
 
 /** The words of a callee: `it.each([1])` is `it`, `each`. */

@@ -4,7 +4,7 @@ import type { Served } from '../../shared/serve/serve.ts';
 import { type CallOptions, newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 import { Curtain } from '../support/torn-reads.ts';
 
-/** Something that clients follow: calls of these endpoints, each of which must work. */
+/** Something that clients follow: calls of these endpoints, which must all succeed. */
 export interface Case {
   readonly title: string;
   readonly calls: readonly Served[];

@@ -8,7 +8,7 @@ import { comparable, followed } from '../support/client-state/shown.ts';
 import { type Client, type Event, givenClient } from '../support/event-queue.ts';
 import type { Person, TestRealm } from '../support/realm.ts';
 
-/** The kinds of events of which clients make something, which must be all that there are. */
+/** The kinds of events that clients handle, which must be all of them. */
 export const followedEvents: readonly string[] = Object.keys(applying);
 
 type Viewer = readonly [who: DemoName | Person, kind: keyof typeof kinds];

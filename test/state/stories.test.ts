@@ -18,9 +18,9 @@ import { done } from './case.ts';
 import { follow } from './follow.ts';
 
 /*
- * Changes in random order, most of which are told by events that are filled when they are told. Clients see each
- * transaction in part for as long as that may last, and know in the end what a registration tells. `STATE_SEED`,
- * `STATE_STORIES` and `STATE_STEPS` search on.
+ * Changes in random order, most of them with events that are filled on delivery. Clients see only parts of each
+ * transaction for as long as that may last, and end with the state of a new registration. `STATE_SEED`,
+ * `STATE_STORIES` and `STATE_STEPS` extend the search.
  */
 
 const { STATE_SEED = '1', STATE_STORIES = '2', STATE_STEPS = '24' } = process.env;

@@ -36,7 +36,7 @@ describe('subscriptions in bulk', () => {
         payload.op === op && 'users' in hearers ? hearers.users : [],
       );
     expect(hearing('add').sort((a, b) => a - b)).toEqual(ids(people).sort((a, b) => a - b));
-    // Those of later transactions could not see the creation when it was told.
+    // Subscribers of later transactions could not see the channel when the event was delivered.
     const creations = events.filter(({ payload }) => payload.op === 'create');
     expect(creations[0]?.hearers).toEqual({ channel: id });
     const first = events.find(({ payload }) => payload.op === 'add');

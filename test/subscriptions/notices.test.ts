@@ -33,7 +33,7 @@ async function notices(realm: TestRealm): Promise<{ to: unknown; content: string
   return said(realm);
 }
 
-/** The same, as far as it is said already. */
+/** The same for messages that were sent already. */
 async function said({ log }: TestRealm): Promise<{ to: unknown; content: string }[]> {
   const messages = (await entriesIn(log)).filter((entry): entry is ReadMessage => entry.kind === 'message');
   return messages

@@ -20,7 +20,7 @@ describe('POST /users/me/subscriptions enforces the rules', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
     for (const name of ['held', 'own']) expect((await realm.call(add, member, to(name))).status).toBe(200);
     expect((await realm.call(add, moderator, to('plain'))).status).toBe(200);
-    // One's own subscription is no adding of others, whoever else may add.
+    // Subscribing oneself is not adding others, even by `principals`.
     const self = await realm.call(add, member, {
       subscriptions: [{ name: 'plain' }],
       principals: [member.userId],

@@ -11,7 +11,7 @@ export interface Heard {
 
 type Answer = (request: Heard, response: ServerResponse) => void;
 
-/** Somebody else's service: speaks OAuth and makes meetings, and misbehaves when it is told to. */
+/** A service of another company: speaks OAuth and creates meetings, and misbehaves on request. */
 export interface Provider {
   readonly address: string;
   readonly heard: Heard[];

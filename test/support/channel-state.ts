@@ -30,7 +30,7 @@ export async function storedChannel({ realm, outside }: TestRealm, channelId: nu
   return channel;
 }
 
-/** What the log has told after this number of channels and their defaults, whoever hears it. */
+/** The events of channels and default channels after this number of the log, for any audience. */
 export async function toldOfChannels(
   realm: TestRealm,
   after: number,
@@ -60,7 +60,7 @@ export async function noticesAfter(
 export const refused = { status: 400, body: { code: 'BAD_REQUEST' } };
 export const invalidChannelId = { status: 400, body: { code: 'BAD_REQUEST', msg: 'Invalid channel ID.' } };
 
-/** Checks that a request was refused so, that nothing of the channel changed, and that nothing was told. */
+/** Checks that a request was refused in this way, without a change of the channel and without an event. */
 export async function expectRefused(
   realm: TestRealm,
   as: Person,

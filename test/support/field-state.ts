@@ -92,14 +92,14 @@ export async function profileOf(
   return body.user.profile_data;
 }
 
-/** What was told of fields after this number of the log. */
+/** The events of fields after this number of the log. */
 export async function toldOfFields(realm: TestRealm, after: number): Promise<object[][]> {
   const events = (await told(realm, after)).filter(({ payload }) => payload.type === 'custom_profile_fields');
   for (const { hearers } of events) expect(hearers).toEqual({ everyone: 'all' });
   return events.map(({ payload }) => payload.fields as object[]);
 }
 
-/** What was told of profiles after this number of the log. */
+/** The events of profiles after this number of the log. */
 export async function toldOfProfiles(realm: TestRealm, after: number): Promise<object[]> {
   const events = (await told(realm, after)).filter(({ payload }) => payload.type === 'realm_user');
   for (const { hearers } of events) expect(hearers).toEqual({ everyone: 'all' });

@@ -39,7 +39,7 @@ export async function folders(realm: TestRealm): Promise<Reply['body'][]> {
   return body.channel_folders;
 }
 
-/** What was told of folders after this number of the log. */
+/** The events of folders after this number of the log. */
 export async function toldOfFolders(realm: TestRealm, after: number): Promise<object[]> {
   const events = (await told(realm, after)).filter(({ payload }) => payload.type === 'channel_folder');
   for (const { hearers } of events) expect(hearers).toEqual({ everyone: 'all' });

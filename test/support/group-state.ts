@@ -45,7 +45,7 @@ export async function membersOf(realm: TestRealm, groupId: number, directOnly = 
   return body.members;
 }
 
-/** What was told of groups after this number of the log, to whom, and whether it changes who sees what. */
+/** The events of groups after this number of the log, with their audience and whether they change visibility. */
 export async function toldOfGroups(realm: TestRealm, after: number): Promise<object[]> {
   const events = (await told(realm, after)).filter(({ payload }) => payload.type === 'user_group');
   for (const { hearers, access } of events) {

@@ -15,7 +15,7 @@ import { loggedAfter, storedMessage } from './stored.ts';
 export const say = (realm: TestRealm, as: Person, to: number, topic: string): Promise<number> =>
   sendTo(realm, as, to, 'x', { topic });
 
-/** So many messages of these people, each of whom says all of theirs before the next one. */
+/** So many messages of these users; each user sends all of theirs before the next one. */
 export async function sayMany(
   realm: TestRealm,
   people: readonly Person[],
@@ -73,7 +73,7 @@ export async function givenTwoChannels(realm: TestRealm, others: number) {
 export const topicsOf = (realm: TestRealm, ids: readonly number[]): Promise<(string | undefined)[]> =>
   Promise.all(ids.map(async (id) => (await storedMessage(realm, id)).topic));
 
-/** The messages that each update since then says to have changed, in the order in which they are told. */
+/** The ids in each update event since then, in order. */
 export const toldOf = async (realm: TestRealm, start: number): Promise<number[][]> =>
   (await loggedAfter(realm, start)).flatMap((entry) =>
     entry.kind === 'event' && entry.payload.type === 'update_message'

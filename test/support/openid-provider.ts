@@ -25,7 +25,7 @@ export interface TokenFaults {
   readonly key?: KeyObject;
 }
 
-/** A provider of OpenID Connect on this machine, which misbehaves when it is told to. */
+/** An OpenID Connect provider on this machine, which misbehaves on request. */
 export interface OpenIdProvider {
   readonly issuer: string;
   readonly heard: Heard[];

@@ -18,7 +18,7 @@ export const messagesOf = (left: readonly Left[]): string[] => [
   ...new Set(left.map(({ realm, kind, job }) => JSON.stringify({ realm, kind, job }))),
 ];
 
-/** Runs the worker of the outbox for these messages; those that failed are told. */
+/** Runs the worker of the outbox for these messages, and returns those that failed. */
 export const deliver = (realm: TestRealm, messages: readonly string[]): Promise<SQSBatchResponse> =>
   runQueue(
     realm,

@@ -8,7 +8,7 @@ export const minute = 60_000;
 export const here = (realm: TestRealm, as: Person, parameters: object = {}): Promise<Reply> =>
   realm.call(ping, as, { status: 'active', ...parameters });
 
-/** What this person is told when they ask for everybody: presences by user id. */
+/** All presences that this user gets, by user id. */
 export const all = async (realm: TestRealm, as: Person, parameters: object = {}): Promise<Reply['body']> =>
   (await here(realm, as, { status: 'idle', last_update_id: -1, ...parameters })).body;
 

@@ -19,7 +19,7 @@ export interface Asked {
 
 export type Answer = (response: ServerResponse, asked: Asked) => void;
 
-/** A relay on loopback, which takes everything, and misbehaves when it is told to. */
+/** A relay on loopback, which accepts everything, and misbehaves on request. */
 export interface FakeRelay {
   readonly address: string;
   readonly asked: Asked[];

@@ -28,7 +28,7 @@ export async function storedRealm({ realm, outside }: TestRealm): Promise<Realm>
   return stored;
 }
 
-/** The payloads of the events after this number, whoever hears them. */
+/** The payloads of the events after this number, for any audience. */
 export async function payloadsAfter(realm: TestRealm, after: number): Promise<readonly Event[]> {
   const entries = await entriesIn(realm.log);
   return entries.flatMap((entry) => (entry.seq > after && entry.kind === 'event' ? [entry.payload] : []));
@@ -37,7 +37,7 @@ export async function payloadsAfter(realm: TestRealm, after: number): Promise<re
 export const badRequest = { status: 400, body: { code: 'BAD_REQUEST' } };
 export const notPermitted = { status: 400, body: { code: 'UNAUTHORIZED_PRINCIPAL' } };
 
-/** Checks that a request was refused so, that nothing of the organization changed, and that nothing was told. */
+/** Checks that a request was refused in this way, without a change of the organization and without an event. */
 export async function expectRefused(
   realm: TestRealm,
   as: Person,

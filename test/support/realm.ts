@@ -96,8 +96,8 @@ export interface SentFile {
 }
 
 /**
- * Makes an organization. Settings are those of a new one, but for what is given; a curtain is told of the transactions
- * of all of its containers.
+ * Makes an organization. Settings are those of a new one, except the given ones; a curtain observes the transactions
+ * of all its containers.
  */
 export async function newRealm(settings: Partial<RealmSettings> = {}, curtain?: Curtain): Promise<TestRealm> {
   const around = curtain?.writing ?? ((send: Send): Send => send);

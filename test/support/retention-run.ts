@@ -14,7 +14,7 @@ export const DAY = 86_400_000;
 
 export interface Running {
   readonly faults?: (send: Send) => Send;
-  /** What else of its outside is not that of the realm. It waits for nobody unless it is told to. */
+  /** Other parts of its outside that differ from the realm's. It never pauses unless this says so. */
   readonly outside?: Partial<Outside>;
   /** How much time the run is given. */
   readonly seconds?: number;

@@ -65,7 +65,7 @@ export async function whoIs(service: TestService, host: string, as: Omit<Person,
 export const given = ({ outside }: TestService, wanted: Partial<OrganizationInput> = {}) =>
   createOrganization(outside, { name: 'Acme', ownerEmail: 'ada@example.com', ...wanted });
 
-/** What the operator was told when something was refused; fails if nothing was. */
+/** The message of a refusal for the operator; fails if nothing was refused. */
 export const refusalOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => {

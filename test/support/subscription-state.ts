@@ -24,7 +24,7 @@ export const formerOf = (
   channelId: number,
 ): Promise<FormerSubscription | undefined> => outside.table.get('former', { realm, userId, channelId });
 
-/** The id of the channel of this name, whoever may see it; undefined when there is none. */
+/** The id of the channel with this name, hidden or not; undefined if there is none. */
 export async function channelIdOf({ realm, outside }: TestRealm, name: string): Promise<number | undefined> {
   const item = await outside.table.get('channelName', { realm, name: folded(name) });
   return item?.channelId;

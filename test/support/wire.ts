@@ -11,7 +11,7 @@ export interface Answer {
 /** A connection to the gateway, for bytes that no HTTP client would send. */
 export async function connection({ port }: URL): Promise<Socket> {
   const socket = connect(Number(port), '127.0.0.1');
-  // What the other side thinks of it is told by the answer, or by there being none.
+  // The test looks at the reply, or its absence.
   socket.on('error', () => {});
   await once(socket, 'connect');
   return socket;

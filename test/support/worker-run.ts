@@ -7,7 +7,7 @@ import type { TestRealm } from './realm.ts';
 /** How much of its time a run has left, as Lambda tells it. */
 const left = (seconds: number) => ({ getRemainingTimeInMillis: () => 1000 * seconds });
 
-/** Runs a worker as its schedule does, held to its policy. */
+/** Runs a worker as its schedule does, with the permissions of its policy. */
 export const runSchedule = (
   { outside }: TestRealm,
   handler: ServedSchedule,
@@ -32,7 +32,7 @@ export const queued = (body: string, receives = 1): SQSRecord => ({
   awsRegion: 'us-east-1',
 });
 
-/** Runs a worker for a batch of messages as its queue does, held to its policy. */
+/** Runs a worker for a batch of messages as its queue does, with the permissions of its policy. */
 export const runQueue = (
   { outside }: TestRealm,
   handler: ServedQueue,

@@ -13,11 +13,11 @@ interface Moment {
   readonly known: Known;
 }
 
-/** All that an organization has been like, so that events can be held to it. */
+/** All earlier states of an organization, against which events are checked. */
 export class History {
   readonly #moments: Moment[] = [];
 
-  /** Notes what it is like now. */
+  /** Records the present state. */
   async note(realm: TestRealm, known: Known): Promise<void> {
     this.#moments.push({ upTo: await lastNumber(realm), known });
   }
@@ -38,8 +38,8 @@ export class History {
   }
 
   /**
-   * Holds an event to what its listener might see when it was told, and may see now that they read it. That they
-   * themselves came or left is theirs to know; so is what they are to forget, if they ever could know of it.
+   * Checks that an event has only what its reader could see at some time and may see now. Users may learn of their own
+   * subscriptions, and of the removal of things that they could see once.
    */
   expectAllowed(event: Event, { userId, email }: Person): void {
     const what = `${email} hears ${JSON.stringify(event)}`;
@@ -68,7 +68,7 @@ export class History {
     for (const name of this.#neverSeen(userId)) expect(text, what).not.toContain(`"${name}"`);
   }
 
-  /** The names of channels that this person could never know of, as far as no other channel has borne them. */
+  /** The names of channels that this user could never see, except names that a visible channel also had. */
   #neverSeen(userId: number): readonly string[] {
     const [seen, hidden] = [new Set<string>(), new Set<string>()];
     for (const { known } of this.#moments) {
@@ -91,13 +91,13 @@ const forgottenIn = ({ type, op, stream_ids }: Event): Ids =>
 const ownIn = ({ type, op, subscriptions }: Event): Ids =>
   type === 'subscription' && (op === 'add' || op === 'remove') ? idsOf(subscriptions) : [];
 
-/** Channels of which it tells what somebody did just then. */
+/** Channels of an event about something that was just done there. */
 function toldIn(event: Event): Ids {
   if (event.type === 'message') return event.message.stream_id === undefined ? [] : [event.message.stream_id];
   return event.type === 'stream' && event.op === 'update' ? [event.stream_id] : [];
 }
 
-/** Channels of which it tells what they are like, or who is in them. */
+/** Channels of an event about their properties or their subscribers. */
 function seenIn(event: Event): Ids {
   const { type, op, streams, stream_ids, subscriptions } = event;
   if (type === 'stream' && op === 'create') return idsOf(streams);

@@ -21,7 +21,7 @@ const dies: Mishap = async () => {
   throw fault('AccessDeniedException');
 };
 
-/** What befalls the first or second transaction of each request of a step. */
+/** The faults of the first or second transaction of each request of a step. */
 const weathers = { fair: undefined, lost, unheard, dies } as const;
 
 /** Some requests at once, and which of the people look for news afterwards. */
@@ -110,7 +110,7 @@ async function hear(
   }
 }
 
-/** Somebody's client knows what a new one is told. */
+/** Checks that a client has the state that a new registration returns. */
 async function expectSame(realm: TestRealm, { person, believed }: Listener, known: Known): Promise<void> {
   if (known.users.get(person.userId)?.isActive !== true) return;
   const { state } = await registered(realm, person);
@@ -119,7 +119,7 @@ async function expectSame(realm: TestRealm, { person, believed }: Listener, know
   expect(own, `what ${person.email} knows`).toEqual(told);
 }
 
-/** Nobody is told of the first message of a channel that is said while they subscribe. */
+/** Without `first_message_id`: a message that comes during a subscription changes it without an event. */
 const withoutFirsts = (state: Json): Json =>
   JSON.parse(JSON.stringify(state, (name, value) => (name === 'first_message_id' ? undefined : value)));
 
@@ -133,7 +133,7 @@ export async function play(steps: readonly Step[]): Promise<void> {
     const before = history.now;
     await act(realm, step, before);
     await history.note(realm, await look(realm, people));
-    // Where nothing was told, nothing has changed.
+    // Without an event nothing has changed.
     if (history.isQuiet) expect(history.now).toEqual(before);
     realm.pass(WHOLE);
     for (const i of step.listeners) await hear(realm, listeners[i] as Listener, history);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { play, story } from './story.ts';
 
-/** How many stories are told with `npm test`. The search for rare faults raises it, and takes up seeds that failed. */
+/** How many stories `npm test` runs. A search for rare faults raises it, and repeats seeds that failed. */
 const STORIES = Number(process.env.SURFACE_STORIES ?? 5);
 const SEED = process.env.SURFACE_SEED;
 

@@ -45,7 +45,7 @@ async function all(client: Client): Promise<Event[]> {
   return events.length === 0 ? [] : [...events, ...(await all(client))];
 }
 
-/** What a client hears, in short: of which channels. To hear the same twice changes nothing. */
+/** The events of a client in short form, with their channels. Duplicates change nothing. */
 const heard = async (client: Client): Promise<string[]> => {
   const told = (await all(client)).map(({ type, op, streams = [] }) =>
     [type, op, ...streams.map(({ stream_id }: { stream_id: number }) => stream_id)].join(' '),

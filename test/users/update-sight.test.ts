@@ -11,7 +11,7 @@ const names = (events: readonly Event[]): string[] =>
   events.map(({ type, op }) => (op === undefined ? type : `${type}/${op}`));
 
 describe('the event of a change of the role', () => {
-  /** The names of the channels that a client knows: those of its registration, changed by what it is told. */
+  /** The names of the channels that a client has: those of its registration, changed by events. */
   async function follow(realm: TestRealm, person: Person) {
     const types = ['subscription', 'stream', 'default_streams'];
     const capabilities = { client_capabilities: { archived_channels: true } };

@@ -14,7 +14,7 @@ export const mailDomain = 'mail.example.com';
 export const mailing = (realm: TestRealm, faults?: Parameters<TestRealm['container']>[0]): TestRealm =>
   realm.container(faults, { mailDomain });
 
-/** The address that somebody is told of a channel, perhaps with options of their own in the place of the usual one. */
+/** The mail address of a channel for a user, with other options if given. */
 export async function addressOf(
   realm: TestRealm,
   as: Person,

@@ -83,7 +83,7 @@ describe('messages of the outbox worker about subscriptions', () => {
     expect(some.length).toBeLessThan(45);
     expect(await deliver(realm, messages)).toEqual({ batchItemFailures: [] });
     expect(await recipients(realm)).toEqual(ids(people));
-    // It ended after the last of them was told, before the job was taken out.
+    // It ended after the last message was sent, before the job was removed.
     await subscribe(realm, ['cake'], [realm.people.member]);
     await givenChannel(realm, { name: 'pie' });
     await subscribe(realm, ['pie'], [realm.people.member]);
@@ -200,7 +200,7 @@ describe('the announcement of new channels by the worker of the outbox', () => {
     };
     expect(await unread(admin)).toEqual([]);
     expect(await unread(member)).toMatchObject([{ unread_message_ids: [message.message.id] }]);
-    // The next one as well, in a topic of which others have said something meanwhile.
+    // So is the next one, in a topic with messages of others in between.
     await sendTo(realm, member, channelId, 'x', { topic: 'new channels' });
     await subscribe(realm, ['pie'], [admin], { announce: true });
     await workedOff(realm);

@@ -21,7 +21,7 @@ import {
 import { firstOf, loggedAfter, storedConversation, storedCount, storedTopic } from '../support/stored.ts';
 import { runSchedule } from '../support/worker-run.ts';
 
-/** The ids of which the log told after this number that they were removed, in order. */
+/** The ids in the deletion events after this number of the log, in order. */
 const told = async (realm: TestRealm, after: number): Promise<number[]> =>
   (await loggedAfter(realm, after)).flatMap((entry) =>
     entry.kind === 'event' && entry.payload.type === 'delete_message'
@@ -112,7 +112,7 @@ describe('bounded steps', () => {
     expect(await told(realm, ids.at(-1) as number)).toEqual(ids);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(MAX_WRITES);
     expect(sizes.length).toBeLessThanOrEqual(40);
-    // The message, its entries in two indexes, and a share of what is told and kept of its topic.
+    // The message, its entries in two indexes, and a share of the events and of the item of its topic.
     expect(busy.meter.writeUnits / 1_000).toBeLessThan(8);
   }, 120_000);
 

@@ -54,7 +54,7 @@ const lists = (variant: string, query: (channelId: number) => Readonly<Record<st
     request: (channelId) => ({ query: { num_before: 20, num_after: 0, ...query(channelId) } }),
   });
 
-/** Marks so many messages as read, of which none was. */
+/** Marks so many unread messages as read. */
 const reads = (count: number): Operation =>
   operation({
     name: `messages.updateFlags:read ${count}`,

@@ -14,7 +14,7 @@ export const applying: Applying = {
   ...applyPersonal,
   ...applyRealm,
   heartbeat: () => {},
-  // Clients fetch the list anew; a registration does not have it.
+  // Clients fetch the list again; a registration does not have it.
   invites_changed: () => {},
 };
 

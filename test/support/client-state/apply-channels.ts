@@ -74,7 +74,7 @@ function subscribe(known: Known, { subscriptions }: Event): void {
     state.subscriptions.push({ ...subscription, ...(kind.subscribers && { subscribers }) });
     // What was not read in a channel that comes back from the archive: clients for which it was gone fetch it.
     if (!kind.archivedChannels && known.formerly.has(subscription.stream_id)) known.stale.add('unread_msgs');
-    // Of the messages that came while it was away it is told now.
+    // The event has the fields that changed while the channel was archived.
     const { subscriber_count, first_message_id, is_recently_active } = subscription;
     for (const channel of channelsIn(known, subscription.stream_id)) {
       Object.assign(channel, { subscriber_count, first_message_id, is_recently_active });

@@ -63,7 +63,7 @@ function edit(known: Known, event: Event): void {
   const { state, unread, stale } = known;
   // In another channel they are read or unread by what was read there (docs/LIMITS.md), which a registration tells.
   if (new_stream_id !== undefined) stale.add('unread_msgs');
-  // Flags are told of one of the messages, as they are when the event is told.
+  // The event has the flags of one of the messages at the time of delivery.
   const star = flags.includes('starred') ? withIds : withoutIds;
   state.starred_messages = star(state.starred_messages, [message_id]);
   if (flags.includes('read')) unread.delete(message_id);

@@ -57,7 +57,7 @@ function changeRole(known: Known, user: Json, role: number): void {
   const { state, me } = known;
   Object.assign(user, { role, ...roleFields(role) });
   if (user.user_id !== me) return;
-  // Which bots there are besides their own, no event can tell whoever becomes an administrator: they fetch them.
+  // No event has all bots for a user who becomes an administrator, so the client fetches them.
   if (roleFields(role).is_admin !== state.is_admin) known.stale.add('realm_bots');
   Object.assign(state, { ...roleFields(role), is_moderator: role <= 300 });
 }
@@ -106,7 +106,7 @@ function changeFields({ state }: Known, { fields }: Event): void {
   }
 }
 
-/** A device of which nothing is known but that it is there. */
+/** A new device. */
 const nothingOfDevice = {
   push_key_id: null,
   push_token_id: null,

@@ -3,8 +3,8 @@ import { permissionsOf } from './apply-people.ts';
 import { type Json, type Known, sorted } from './known.ts';
 
 /*
- * What is compared of a client that followed the events and of one that registers anew: all of it, but for what is
- * named here.
+ * What is compared between a client that followed the events and one that registers again: everything except the fields
+ * that are named here.
  */
 
 /** What is of one registration only. */
@@ -13,7 +13,7 @@ const ofRegistration = ['queue_id', 'last_event_id', 'server_timestamp'] as cons
 /** Clients get presences in reply to their own pings; events only tell some of them early (`test/presence`). */
 const ofPings = ['presences', 'presence_last_update_id'] as const;
 
-/** A bound of the ids of messages, which need not be one: of what was deleted, and of what others were told. */
+/** A bound of message ids, which may be higher: it counts deleted messages, and events for other users. */
 const bounds = ['max_message_id'] as const;
 
 /** Older forms of settings, which a registration tells and no event (companion facts 4.9). */
