@@ -5,11 +5,12 @@ import { loadUsersById } from '../../shared/model/user/principals.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listBots, {
-  load: async ({ outside: { table }, realm, userId }) => {
+  load: async ({ outside, realm, userId }) => {
+    const { table } = outside;
     const owned = await loadOwnedBots(table, realm, userId);
     const [users, channels] = await Promise.all([
       loadUsersById(
-        table,
+        outside,
         realm,
         owned.map((bot) => bot.userId),
       ),

@@ -11,7 +11,7 @@ export const handler = serve(listPresences, {
     const ids = presences.map(({ userId }) => userId);
     const [known, users] = await Promise.all([
       dropHiddenUsers(outside, caller, presences),
-      loadUsersById(outside.table, realm, ids),
+      loadUsersById(outside, realm, ids),
     ]);
     const now = seconds(outside.now());
     const isOff = caller.realm.settings.presence_disabled;

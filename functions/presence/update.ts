@@ -38,7 +38,7 @@ export const handler = serve(updatePresence, {
     const [mine, visible, users] = await Promise.all([
       recording,
       dropHiddenUsers(outside, caller, others),
-      loadUsersById(outside.table, realm, accounts),
+      loadUsersById(outside, realm, accounts),
     ]);
     const people = [...users, caller.user];
     const all = isOff ? [] : [...visible, ...(mine ? [mine] : [])];

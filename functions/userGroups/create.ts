@@ -40,7 +40,7 @@ async function run(
 export const handler = serve(
   createUserGroup,
   {
-    load: ({ input, realm, outside }) => loadCreationSnapshot(outside.table, realm, input),
+    load: ({ input, realm, outside }) => loadCreationSnapshot(outside, realm, input),
     reserve: eventsOfCreation,
     run,
   },

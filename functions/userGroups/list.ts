@@ -4,8 +4,11 @@ import { loadUsers } from '../../shared/model/user/principals.ts';
 import { serveByRole } from '../../shared/serve/serve.ts';
 
 export const handler = serveByRole(listUserGroups, {
-  load: async ({ outside: { table }, realm }) => {
-    const [named, users] = await Promise.all([loadNamedGroups(table, realm), loadUsers(table, realm)]);
+  load: async ({ outside, realm }) => {
+    const [named, users] = await Promise.all([
+      loadNamedGroups(outside.table, realm),
+      loadUsers(outside, realm),
+    ]);
     return { named, users };
   },
   run: ({ input, caller, outside }, { named, users }) => ({

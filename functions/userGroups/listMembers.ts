@@ -9,7 +9,7 @@ export const handler = serveByRole(listUserGroupMembers, {
   keys: () => [graph],
   load: ({ input, realm, resolved, outside }) =>
     loadCandidates(
-      outside.table,
+      outside,
       realm,
       resolved.follow(graph) ?? noGroups,
       input.user_group_id,

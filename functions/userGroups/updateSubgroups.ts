@@ -16,7 +16,7 @@ export const handler = serve(updateUserGroupSubgroups, {
     }),
   }),
   load: ({ input: { groupId, change }, realm, outside }) =>
-    loadMemberSnapshot(outside.table, realm, groupId, change),
+    loadMemberSnapshot(outside, realm, groupId, change),
   reserve: ({ change }) => eventsOfChange(change),
   run: ({ input: { groupId, change }, caller, commit, outside }, snapshot) =>
     changeMembers(outside, caller, commit, groupId, change, snapshot),

@@ -7,12 +7,12 @@ import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(getUser, {
   keys: (input) => userLookupKeys(input.user),
-  load: async ({ input, resolved, outside: { table }, realm }) => {
+  load: async ({ input, resolved, outside, realm }) => {
     const userId = userIdOf(input.user, resolved);
     if (userId === undefined) return {};
     const [user, profile] = await Promise.all([
-      table.get('user', { realm, userId }),
-      input.include_custom_profile_fields ? loadProfiles(table, realm, [userId]) : undefined,
+      outside.table.get('user', { realm, userId }),
+      input.include_custom_profile_fields ? loadProfiles(outside, realm, [userId]) : undefined,
     ]);
     return { user, profile };
   },

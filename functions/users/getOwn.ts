@@ -4,10 +4,10 @@ import { userObject } from '../../shared/model/user/object.ts';
 import { serveByRole } from '../../shared/serve/serve.ts';
 
 export const handler = serveByRole(getOwnUser, {
-  load: async ({ outside: { table }, realm, userId }) => {
+  load: async ({ outside, realm, userId }) => {
     const [counter, profile] = await Promise.all([
-      table.get('counter', { realm }),
-      loadProfiles(table, realm, [userId]),
+      outside.table.get('counter', { realm }),
+      loadProfiles(outside, realm, [userId]),
     ]);
     return { counter, profile };
   },

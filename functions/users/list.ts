@@ -12,12 +12,12 @@ import { isSystemBot } from '../../shared/model/user/user.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listUsers, {
-  load: async ({ input, outside: { table }, realm, userId }) => {
+  load: async ({ input, outside, realm, userId }) => {
     const [users, profile, places] = await Promise.all([
-      loadUsersById(table, realm, input.user_ids),
-      input.include_custom_profile_fields ? loadProfiles(table, realm, input.user_ids) : undefined,
+      loadUsersById(outside, realm, input.user_ids),
+      input.include_custom_profile_fields ? loadProfiles(outside, realm, input.user_ids) : undefined,
       // Only guests may need it, but who they are is known too late for another round trip.
-      loadSharedSpaces(table, realm, userId),
+      loadSharedSpaces(outside.table, realm, userId),
     ]);
     return { users, profile, places };
   },

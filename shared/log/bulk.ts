@@ -94,8 +94,8 @@ export interface Step {
   readonly held?: readonly Write[];
 }
 
-/** Most writes of one step: the transaction also writes the slot of its events. */
-export const MAX_IN_STEP = MAX_WRITES - 1;
+/** Most writes of one step: the transaction also writes the slot of its events, and the versions of lists (`Table.transact`). */
+export const MAX_IN_STEP = MAX_WRITES - 2;
 
 /**
  * Commits steps in order, as many per transaction as fit. Few steps are all or nothing; of many, the first may be done

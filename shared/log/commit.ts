@@ -162,7 +162,7 @@ async function tryOnce(log: Log, numbers: Numbers, writes: readonly Write[]): Pr
   const [first, ...others] = writes;
   try {
     if (others.length === 0 && first !== undefined && 'put' in first) return await log.table.putAlone(first);
-    return await log.table.transact(writes, randomUUID());
+    return await log.table.transact(writes, randomUUID(), numbers.at(-1));
   } catch (error) {
     await release(log, numbers).catch(ignored);
     throw error;

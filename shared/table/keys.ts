@@ -62,6 +62,7 @@ export const itemKinds = {
   reaction: item('{realm}/reactions/{messageId:n}', 'emoji/{type}/{code}/{userId:n}'),
   groupGraph: item('{realm}/groupGraph', 'graph'),
   graphVersion: item('{realm}/groupGraph', 'version'),
+  listVersions: item('{realm}/lists', 'versions'),
   group: item('{realm}/groups', '{groupId:n}'),
   folder: item('{realm}/folders', 'folder/{folderId:n}'),
   folderOrder: item('{realm}/folders', 'order'),
@@ -199,6 +200,10 @@ export function padded(value: number): string {
 /** Escapes the separator; `%` first, so that escaping is one-to-one. */
 const escaped = (value: string): string =>
   /[%/]/.test(value) ? value.replaceAll('%', '%25').replaceAll('/', '%2F') : value;
+
+/** The realm of an item, with whose id its key begins. */
+export const realmOf = ({ pk }: Key): string =>
+  pk.slice(0, pk.indexOf('/')).replaceAll('%2F', '/').replaceAll('%25', '%');
 
 /** A template of the map, taken apart: the text before each field, and the one after the last. */
 interface Form {

@@ -32,6 +32,7 @@ import {
   type Range,
   type Span,
 } from './query.ts';
+import { type ListVersion, type RememberedKind, withListVersions } from './remembered-lists.ts';
 import { ItemVersions } from './stored-item.ts';
 import {
   type Changes,
@@ -57,6 +58,9 @@ export const BATCH = 100;
 
 /** Most rounds for unprocessed keys of a batch. */
 const MAX_ROUNDS = 8;
+
+/** Does not compile for items of remembered lists: those are written in transactions, with the version of the list. */
+type Unlisted<N extends ItemName> = [N] extends [RememberedKind] ? never : unknown;
 
 /** Has the name of DynamoDB's own error for a batch without any processed key. */
 const unprocessed = (): Error =>
@@ -252,7 +256,11 @@ export class Table {
   }
 
   /** Updates one item outside a transaction, and returns it after the change. */
-  async update<N extends ItemName>(key: Key<N>, change: Changes, when?: Condition): Promise<ItemOf<N>> {
+  async update<N extends ItemName>(
+    key: Key<N> & Unlisted<N>,
+    change: Changes,
+    when?: Condition,
+  ): Promise<ItemOf<N>> {
     const at = new Placeholders();
     const condition = conditionText(when, at);
     await this.#endOfTick();
@@ -270,7 +278,7 @@ export class Table {
   }
 
   /** Puts one item outside a transaction. Throws `ConditionalCheckFailedException` when refused. */
-  async put(key: Key, item: Item, when?: Condition): Promise<void> {
+  async put<N extends ItemName>(key: Key<N> & Unlisted<N>, item: Item, when?: Condition): Promise<void> {
     const at = new Placeholders();
     const written = this.#versions.written({ put: key, item, ...(when && { when }) });
     const condition = conditionText(written.when, at);
@@ -300,12 +308,17 @@ export class Table {
     }
   }
 
-  /** All of the writes or none. For ten minutes, a repeated call with the same `token` does nothing more. */
-  async transact(writes: readonly Write[], token: string): Promise<Outcome> {
+  /**
+   * All of the writes or none. For ten minutes, a repeated call with the same `token` does nothing more. Lists that containers
+   * remember get this version if the writes change them.
+   */
+  async transact(writes: readonly Write[], token: string, version: ListVersion = token): Promise<Outcome> {
     try {
       await this.#send(
         new TransactWriteCommand({
-          TransactItems: writes.map((write) => transactElement(this.#name, this.#versions.written(write))),
+          TransactItems: withListVersions(writes, version).map((write) =>
+            transactElement(this.#name, this.#versions.written(write)),
+          ),
           ClientRequestToken: token,
         }),
       );

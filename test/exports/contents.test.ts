@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
-import { type ItemName, key, partition } from '../../shared/table/keys.ts';
+import { type ItemName, type Key, key, partition } from '../../shared/table/keys.ts';
 import { out } from '../support/accounts.ts';
 import { givenDomain } from '../support/domain-state.ts';
 import { upload } from '../support/emoji.ts';
@@ -273,7 +273,7 @@ describe('secrets', () => {
     await createFolder(realm, 'Projects');
     await givenDomain(realm, 'example.org');
     const put = <N extends ItemName>(name: N, fields: Parameters<typeof key<N>>[1]) =>
-      table.put(key(name, fields), { secret: `secret-${name}`, token: `secret-${name}`, userId });
+      table.put(key(name, fields) as Key, { secret: `secret-${name}`, token: `secret-${name}`, userId });
     const { general: channelId } = realm.channels;
     await Promise.all([
       put('callToken', { ...at, userId, provider: 'zoom' }),

@@ -21,7 +21,7 @@ import { key } from '../../shared/table/keys.ts';
 import type { Write } from '../../shared/table/write.ts';
 import { upload } from '../support/emoji.ts';
 import { createField, fill, types } from '../support/field-state.ts';
-import { givenBot, put } from '../support/given.ts';
+import { givenBot, givenChangedUser, put } from '../support/given.ts';
 import { picture } from '../support/pictures.ts';
 import { basic } from '../support/raw-request.ts';
 import { newRealm, type Reply, type TestRealm } from '../support/realm.ts';
@@ -182,8 +182,7 @@ describe('the quotas of data that is in every registration', () => {
     const { member } = realm.people;
     const bot = await givenBot(realm, member);
     const bots = new Set([bot.userId, ...Array.from({ length: MAX_BOTS - 2 }, (_, i) => 1_000_000 + i)]);
-    const owner = key('user', { realm: realm.realm, userId: member.userId });
-    await realm.outside.table.update(owner, { set: { bots } });
+    await givenChangedUser(realm, member, { bots });
     const replies = await Promise.all(
       ['one', 'two', 'three'].map((name) =>
         realm.container().call(createBot, member, { full_name: name, short_name: name }),

@@ -2,7 +2,7 @@ import { doCreateUser, type NewUser } from '../../shared/domain/account/create.t
 import { doCreateChannel } from '../../shared/domain/channel-edit/create.ts';
 import type { GroupGraph } from '../../shared/kernel/lookup.ts';
 import { digestOf, folded } from '../../shared/kernel/text.ts';
-import { commit } from '../../shared/log/commit.ts';
+import { commit, MAX_WRITES } from '../../shared/log/commit.ts';
 import {
   type Channel,
   type ChannelGroups,
@@ -32,8 +32,10 @@ const fresh = (kind: string): string => `${kind}${++made}`;
 
 /** Writes without an event, in as many transactions as they need. */
 export async function put({ outside }: TestRealm, writes: readonly Write[]): Promise<void> {
-  for (let start = 0; start < writes.length; start += 100) {
-    const outcome = await outside.table.transact(writes.slice(start, start + 100), outside.uuid());
+  // One more is that of the versions of lists.
+  const most = MAX_WRITES - 1;
+  for (let start = 0; start < writes.length; start += most) {
+    const outcome = await outside.table.transact(writes.slice(start, start + most), outside.uuid());
     if (outcome.state !== 'done') throw new Error(`what is given was not written: ${outcome.state}`);
   }
 }
@@ -69,7 +71,7 @@ export async function givenChangedUser(
   { userId }: Person,
   set: Partial<User>,
 ): Promise<void> {
-  await realm.outside.table.update(key('user', { realm: realm.realm, userId }), { set });
+  await put(realm, [{ update: key('user', { realm: realm.realm, userId }), change: { set } }]);
 }
 
 export interface GivenChannel extends Partial<Omit<Channel, 'groups'>> {

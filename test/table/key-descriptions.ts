@@ -33,6 +33,8 @@ export const keyDescriptions: Readonly<Record<ItemName, string>> = {
   solid: 'A number up to which no slot of the log is empty.',
   slot: 'One number of the log: a message, an event, or a tombstone.',
   edit: 'What a message was before an edit or a move.',
+  listVersions:
+    'For each list that containers remember (people, profiles) the number of its last change, by which they know whether it is right.',
   graphVersion:
     'The version of the graph of groups, by which a container knows whether the one it remembers is right.',
   reactions: 'The reactions to a message: how many there are, and the first ones.',

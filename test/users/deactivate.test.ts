@@ -7,6 +7,8 @@ import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { loadOwnedBots } from '../../shared/domain/account/bot.ts';
 import type { Channel } from '../../shared/model/channel/channel.ts';
 import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
+import { MAX_BOTS } from '../../shared/model/user/activation.ts';
+import { key } from '../../shared/table/keys.ts';
 import { answer, back, mayCall, out, ownersOf } from '../support/accounts.ts';
 import { lost, type Mishap, mishaps, unheard } from '../support/faults.ts';
 import { givenBot, givenChannel, givenUser } from '../support/given.ts';
@@ -313,6 +315,17 @@ describe('DELETE /users/{id}', () => {
     expect((await storedCount(realm, realm.channels.general))?.subscribers).toBe(5);
     const types = (await told(realm, before)).map(({ payload }) => payload.type);
     expect(types).toEqual(['realm_user', 'user_group', 'subscription']);
+  });
+
+  it('deactivates as many bots as somebody can have', async () => {
+    const realm = await newRealm();
+    const { owner, member } = realm.people;
+    const bots = await Promise.all(Array.from({ length: MAX_BOTS }, () => givenBot(realm, member)));
+    expect((await out(realm, owner, member)).status).toBe(200);
+    const stored = await realm.outside.table.getMany(
+      bots.map(({ userId }) => key('user', { realm: realm.realm, userId })),
+    );
+    expect(stored.filter(({ isActive }) => isActive)).toEqual([]);
   });
 
   it('takes 3 round trips, cold and warm, with bots and without', async () => {

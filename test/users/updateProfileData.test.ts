@@ -6,7 +6,7 @@ import { systemGroups } from '../../shared/model/permission/permission.ts';
 import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps, unheard } from '../support/faults.ts';
 import { createField, edit, fill, filled, profileOf, toldOfProfiles, types } from '../support/field-state.ts';
-import { givenUser } from '../support/given.ts';
+import { givenUser, put } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
@@ -52,7 +52,7 @@ describe('a link in a profile', () => {
     await filled(realm, member, id, 'https://example.com');
     const at = key('profile', { realm: realm.realm, userId: member.userId });
     const values = { [id]: { value: 'https://example.com/"><script>' } };
-    await realm.outside.table.update(at, { set: { values } });
+    await put(realm, [{ update: at, change: { set: { values } } }]);
     expect(await profileOf(realm, member)).toEqual({});
   });
 });

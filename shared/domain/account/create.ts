@@ -72,8 +72,8 @@ export function doCreateUser(
   };
 }
 
-/** Most writes of an account besides those of its channels. */
-const WRITES_OF_ACCOUNT = 11;
+/** Most writes of an account besides those of its channels, with the one of the versions of lists. */
+const WRITES_OF_ACCOUNT = 12;
 
 /** Most writes of a new subscription. */
 const WRITES_OF_CHANNEL = 5;

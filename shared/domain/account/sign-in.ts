@@ -102,7 +102,7 @@ export async function accessDevelopmentUsers(
   host: string,
 ): Promise<{ readonly administrators: User[]; readonly others: User[] }> {
   const { realm } = await accessForDevelopment(outside, host, []);
-  const all = await loadUsers(outside.table, realm);
+  const all = await loadUsers(outside, realm);
   const people = all.filter(({ isActive, isBot }) => isActive && !isBot);
   return {
     administrators: people.filter(({ role }) => role <= roles.administrator),

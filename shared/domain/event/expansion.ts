@@ -119,7 +119,7 @@ async function expanded(
     }
     case 'group': {
       const { group_id: id, ...rest } = payload;
-      const group = await loadGroupObject(table, realm, onlooker.graph, id as number);
+      const group = await loadGroupObject(outside, realm, onlooker.graph, id as number);
       return group === undefined || group.deactivated ? undefined : { ...rest, group };
     }
     case 'groupInUse': {
@@ -140,7 +140,7 @@ async function expanded(
       if ('group' in fill) return expandMembershipChange(outside, onlooker, payload, fill);
       // Entries of earlier releases, about messages that moved to another channel.
       if (!('joined' in fill)) return undefined;
-      const ids = membersJoined(await loadUsers(table, realm), fill.joined);
+      const ids = membersJoined(await loadUsers(outside, realm), fill.joined);
       return ids.length === 0 ? undefined : { ...payload, user_ids: ids };
     }
   }

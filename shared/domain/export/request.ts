@@ -4,7 +4,6 @@ import type { Counter } from '../../log/log.ts';
 import { roles } from '../../model/permission/permission.ts';
 import type { OwnerCount } from '../../model/user/activation.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import { loadUsers } from '../../model/user/principals.ts';
 import { settingsOf } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
@@ -149,7 +148,7 @@ function doRequireConsent(
 
 /** The consents of active people to the export of their private data (wire facts 10). Two round trips. */
 export async function loadConsents(table: Table, realm: string) {
-  const people = (await loadUsers(table, realm)).filter(({ isActive, isBot }) => isActive && !isBot);
+  const people = (await table.all('user', { realm })).filter(({ isActive, isBot }) => isActive && !isBot);
   return Promise.all(people.map(({ userId }) => consentOf(table, realm, userId)));
 }
 

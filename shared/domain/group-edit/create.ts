@@ -1,4 +1,5 @@
 import { badRequest, refusal } from '../../kernel/errors.ts';
+import type { ListSource } from '../../kernel/list-cache.ts';
 import type { GroupGraph } from '../../kernel/lookup.ts';
 import { checkQuota, doUseQuota, loadQuotaUse } from '../../kernel/quota.ts';
 import { uniqueSorted } from '../../lists.ts';
@@ -20,7 +21,6 @@ import { checkNewSettings, doUseGroups, loadSettingReferences } from '../../mode
 import { type GroupSetting, holdsUnlessGuest } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import { keyOf, type Write } from '../../table/write.ts';
 import { doAddPendingMembers } from './pending-members.ts';
 
@@ -33,14 +33,15 @@ export interface NewGroupInput extends Partial<Readonly<Record<GroupPermission, 
 }
 
 /** Loads the snapshot for creating a group. One round trip. */
-export async function loadCreationSnapshot(table: Table, realm: string, given: NewGroupInput) {
+export async function loadCreationSnapshot(source: ListSource, realm: string, given: NewGroupInput) {
+  const { table } = source;
   const [named, users, groups, holder, bytes] = await Promise.all([
     loadSettingReferences(
       table,
       realm,
       groupPermissions.flatMap((name) => given[name] ?? []),
     ),
-    loadPeople(table, realm, given.members),
+    loadPeople(source, realm, given.members),
     loadGroups(table, realm, given.subgroups ?? []),
     fitsGroupName(given.name) ? table.get('groupName', { realm, name: given.name }) : undefined,
     loadQuotaUse(table, realm, 'groups'),

@@ -1,4 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
+import type { ListSource } from '../../kernel/list-cache.ts';
 import { type GroupGraph, isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { checkQuota, doUseQuota, loadQuotaUse, MEMBER_BYTES } from '../../kernel/quota.ts';
@@ -20,7 +21,6 @@ import { channelsThroughGroupEvent } from '../../model/group/role-groups.ts';
 import { makesCycle, subgroupsOf } from '../../model/permission/permission.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import { hasVersion } from '../../table/write.ts';
 import { forDeactivatedGroup } from './edit.ts';
 import { storePendingMembers } from './pending-members.ts';
@@ -47,11 +47,17 @@ export const memberChange = (
 });
 
 /** Loads the snapshot for a change of members: `members` are those of `users` who are direct members. One round trip. */
-export async function loadMemberSnapshot(table: Table, realm: string, groupId: number, change: MemberChange) {
+export async function loadMemberSnapshot(
+  source: ListSource,
+  realm: string,
+  groupId: number,
+  change: MemberChange,
+) {
+  const { table } = source;
   const people = isId(groupId) ? uniqueSorted([...change.add, ...change.remove]).filter(isId) : [];
   const [groups, users, memberships, bytes] = await Promise.all([
     loadGroups(table, realm, [groupId, ...change.addSubgroups]),
-    loadPeople(table, realm, people),
+    loadPeople(source, realm, people),
     table.getMany(people.map((userId) => key('membership', { realm, userId, groupId }))),
     loadQuotaUse(table, realm, 'groups'),
   ]);

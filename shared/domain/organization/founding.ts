@@ -151,6 +151,7 @@ export function planFounding(
   add([
     { put: key('counter', { realm }), item: { seq: next } },
     { put: key('solid', { realm }), item: { seq: next } },
+    { put: key('listVersions', { realm }), item: { user: next, profile: next } },
   ]);
   return { realm, hosts, accounts, channelIds, writes };
 }

@@ -58,7 +58,7 @@ export async function loadProfileInput(
   const [snapshot, named, users] = await Promise.all([
     loadProfileSnapshot(outside.table, realm, ofUserId),
     loadReferences(outside, resolved, namesIn(data), userId),
-    loadUsersById(outside.table, realm, listed),
+    loadUsersById(outside, realm, listed),
   ]);
   return { ...snapshot, data, named, listed: users };
 }

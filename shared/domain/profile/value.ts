@@ -1,10 +1,10 @@
 import { badRequest } from '../../kernel/errors.ts';
+import { type ListSource, loadList } from '../../kernel/list-cache.ts';
 import { codePoints } from '../../kernel/text.ts';
 import type { RenderProfile } from '../../model/user/object.ts';
 import { idsToRead } from '../../model/user/principals.ts';
 import type { User } from '../../model/user/user.ts';
 import { key } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
 import { fieldTypes, isLink, loadProfileFields, type ProfileField } from './field.ts';
 
 declare module '../../table/keys.ts' {
@@ -56,17 +56,19 @@ export const valueObject = ({ value, rendered }: StoredValue) => ({
   ...(rendered !== undefined && { rendered_value: rendered }),
 });
 
-/** Loads the profiles of these users, or of all. One round trip. */
+/** Loads the profiles of these users, or of all (`loadList`, where `whole` is explained). One round trip, or two for all. */
 export async function loadProfiles(
-  table: Table,
+  source: ListSource,
   realm: string,
   userIds: readonly number[] | undefined,
+  whole?: number,
 ): Promise<RenderProfile> {
+  const { table } = source;
   const few = idsToRead(userIds);
   const [{ fields }, profiles] = await Promise.all([
     loadProfileFields(table, realm),
     few === undefined
-      ? table.all('profile', { realm })
+      ? loadList(source, 'profile', realm, whole)
       : table.getMany(few.map((userId) => key('profile', { realm, userId }))),
   ]);
   const byUser = new Map(profiles.map((profile) => [profile.userId, profile]));

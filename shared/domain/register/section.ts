@@ -1,7 +1,8 @@
 import type { Outside } from '../../kernel/outside.ts';
 import type { CountedChannel } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
-import type { User, UserSettings } from '../../model/user/user.ts';
+import type { UserSettings } from '../../model/user/user.ts';
+import type { Listed } from '../../table/remembered-lists.ts';
 import type { Capability } from '../event/queue.ts';
 import type { FirstMessages } from '../reader/first-messages.ts';
 import type { Reader } from '../reader/reader.ts';
@@ -31,9 +32,9 @@ export interface StateRequest {
 
 /** The request with the lists that several sections need. Each is read once, when it is first needed. */
 export interface StateContext extends StateRequest {
-  readonly users: () => Promise<readonly User[]>;
+  readonly users: () => Promise<readonly Listed<'user'>[]>;
   /** The users whom the caller may see: some guests do not see everyone (wire facts 3.8). */
-  readonly visibleUsers: () => Promise<readonly User[]>;
+  readonly visibleUsers: () => Promise<readonly Listed<'user'>[]>;
   readonly channels: () => Promise<readonly CountedChannel[]>;
   /** Finds the oldest messages of channels that do not store them. */
   readonly firsts: FirstMessages;

@@ -62,7 +62,7 @@ export async function loadInitialState(request: StateRequest): Promise<object> {
     ...request,
     reader: new Reader(outside, realmId, user.userId, user),
     firsts: new FirstMessages(outside, realmId, cursor),
-    users: lazily(() => loadUsers(table, realmId)),
+    users: lazily(() => loadUsers(outside, realmId, cursor)),
     visibleUsers: lazily(() => loadVisibleUsers(context)),
     channels: lazily(() => loadChannels(table, realmId)),
     settings: lazily(() => loadSettings(request)),

@@ -7,7 +7,8 @@ import {
   canAccessAllUsers,
 } from '../../model/subscription/user-access.ts';
 import { avatarFields, userObject } from '../../model/user/object.ts';
-import { mutedBy, settingsOf, type User, type UserSettings } from '../../model/user/user.ts';
+import { mutedBy, settingsOf, type UserSettings } from '../../model/user/user.ts';
+import type { Listed } from '../../table/remembered-lists.ts';
 import { botDefaults, loadAllBots, loadOwnedBots } from '../account/bot.ts';
 import { loadNewUserSettings, newUserSettingsObject } from '../account/default-settings.ts';
 import { draftObject, loadDrafts } from '../drafts/draft.ts';
@@ -27,11 +28,11 @@ import { once, type Sections, type StateContext, type StateRequest } from './sec
 
 /** The users whom the caller may see, and the caller. */
 async function userSection(context: StateContext): Promise<object> {
-  const { outside, caller, clientGravatar, capabilities } = context;
+  const { outside, caller, clientGravatar, capabilities, cursor } = context;
   const [users, visible, profile] = await Promise.all([
     context.users(),
     context.visibleUsers(),
-    loadProfiles(outside.table, caller.realmId, undefined),
+    loadProfiles(outside, caller.realmId, undefined, cursor),
   ]);
   // Clients that need a complete list get the others without personal data (wire facts 14.1).
   const ids = new Set(visible.map(({ userId }) => userId));
@@ -57,7 +58,7 @@ export async function loadVisibleUsers({
   hints,
   users,
   subscribersOf,
-}: StateContext): Promise<readonly User[]> {
+}: StateContext): Promise<readonly Listed<'user'>[]> {
   if (canAccessAllUsers(caller)) return users();
   for (const channelId of (await hints.reader.subscriptions()).keys()) void subscribersOf(channelId);
   const [everyone, subscriptions, dialogues] = await Promise.all([

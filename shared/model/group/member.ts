@@ -1,8 +1,10 @@
 import { badRequest } from '../../kernel/errors.ts';
+import type { ListSource } from '../../kernel/list-cache.ts';
 import { type GroupGraph, isId } from '../../kernel/lookup.ts';
 import { uniqueSorted } from '../../lists.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
+import type { Listed } from '../../table/remembered-lists.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
 import {
@@ -14,7 +16,7 @@ import {
 } from '../permission/permission.ts';
 import type { Caller } from '../user/caller.ts';
 import { loadUsers, loadUsersById } from '../user/principals.ts';
-import { isSystemBot, type User } from '../user/user.ts';
+import { isSystemBot } from '../user/user.ts';
 import { type Group, groupObject } from './group.ts';
 import { roleGroupObjects } from './role-groups.ts';
 
@@ -27,11 +29,11 @@ declare module '../../table/keys.ts' {
 
 /** Loads the existing users with these ids. */
 export async function loadPeople(
-  table: Table,
+  source: ListSource,
   realm: string,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, User>> {
-  const users = await loadUsersById(table, realm, ids);
+): Promise<ReadonlyMap<number, Listed<'user'>>> {
+  const users = await loadUsersById(source, realm, ids);
   return new Map(users.map((user) => [user.userId, user]));
 }
 
@@ -50,7 +52,7 @@ export async function loadGroups(
 }
 
 /** Checks that users exist and are active, so that they can be added or removed (specification 4.5). */
-export function checkMembers(ids: readonly number[], users: ReadonlyMap<number, User>): void {
+export function checkMembers(ids: readonly number[], users: ReadonlyMap<number, Listed<'user'>>): void {
   const invalid = ids.find((id) => users.get(id)?.isActive !== true);
   if (invalid !== undefined) throw badRequest(`Invalid user ID: ${invalid}.`);
 }
@@ -115,12 +117,13 @@ export async function loadNamedGroups(
 /**
  * A named group as clients see it, with its active direct members; undefined if it does not exist. Two round trips.
  */
-export async function loadGroupObject(table: Table, realm: string, graph: GroupGraph, groupId: number) {
+export async function loadGroupObject(source: ListSource, realm: string, graph: GroupGraph, groupId: number) {
+  const { table } = source;
   const [group, ids] = await Promise.all([
     table.get('group', { realm, groupId }),
     loadMemberIds(table, realm, groupId),
   ]);
-  const users = await loadUsersById(table, realm, ids);
+  const users = await loadUsersById(source, realm, ids);
   const active = new Set(users.filter(({ isActive }) => isActive).map(({ userId }) => userId));
   const direct = ids.filter((userId) => active.has(userId));
   return group && groupObject(group, direct, subgroupsOf(graph, groupId));
@@ -139,7 +142,7 @@ export async function loadMemberIds(table: Table, realm: string, groupId: number
 export function groupObjects(
   { realm, graph }: Pick<Caller, 'realm' | 'graph'>,
   { groups, members }: NamedGroups,
-  users: readonly User[],
+  users: readonly Listed<'user'>[],
   options: { readonly includeDeactivated: boolean; readonly now: number },
 ) {
   const active = users.filter((user) => user.isActive && !isSystemBot(user));
@@ -171,7 +174,7 @@ export interface Candidates {
   /** System groups in the group: everyone with the role is a member. */
   readonly roleGroups: ReadonlySet<number>;
   /** Includes all possible members. */
-  readonly users: readonly User[];
+  readonly users: readonly Listed<'user'>[];
 }
 
 /**
@@ -179,21 +182,22 @@ export interface Candidates {
  * a system group is among them, all users are read.
  */
 export async function loadCandidates(
-  table: Table,
+  source: ListSource,
   realm: string,
   graph: GroupGraph,
   groupId: number,
   directOnly: boolean,
 ): Promise<Candidates> {
+  const { table } = source;
   const within = directOnly ? [groupId] : [...withSubgroups(graph, [groupId])];
   const roleGroups = new Set(within.filter(isSystemGroup));
   const [group, everybody, ...lists] = await Promise.all([
     loadGroup(table, realm, groupId),
-    roleGroups.size > 0 ? loadUsers(table, realm) : undefined,
+    roleGroups.size > 0 ? loadUsers(source, realm) : undefined,
     ...within.filter((id) => isId(id) && !isSystemGroup(id)).map((id) => loadMemberIds(table, realm, id)),
   ]);
   const listed = new Set(lists.flat());
-  const users = everybody ?? (await loadUsersById(table, realm, [...listed]));
+  const users = everybody ?? (await loadUsersById(source, realm, [...listed]));
   return { group, listed, roleGroups, users };
 }
 

@@ -1,15 +1,24 @@
 import { badRequest, type Refusal, refusal } from '../../kernel/errors.ts';
+import { type ListSource, loadList } from '../../kernel/list-cache.ts';
 import { isId, type LookupKey, type Resolved } from '../../kernel/lookup.ts';
 import { codePoints, firstCodePoints } from '../../kernel/text.ts';
 import { key } from '../../table/keys.ts';
+import type { Listed } from '../../table/remembered-lists.ts';
 import type { Table } from '../../table/table.ts';
 import { isGuest } from '../permission/permission.ts';
 import { limits } from '../realm/realm.ts';
 import type { Caller } from './caller.ts';
 import type { User } from './user.ts';
 
-/** All users of an organization, including deactivated ones and the system bot. One round trip. */
-export const loadUsers = (table: Table, realm: string): Promise<User[]> => table.all('user', { realm });
+/**
+ * All users of an organization, including deactivated ones and the system bot, in the order of their ids. One round trip, or
+ * two (`loadList`).
+ */
+export const loadUsers = (
+  source: ListSource,
+  realm: string,
+  whole?: number,
+): Promise<readonly Listed<'user'>[]> => loadList(source, 'user', realm, whole);
 
 /** With more ids than this, all users are read. */
 const MAX_SINGLE_READS = 100;
@@ -22,15 +31,15 @@ export function idsToRead(ids: readonly number[] | undefined): number[] | undefi
 
 /** The existing users with these ids, ascending; all users without ids. One round trip. */
 export async function loadUsersById(
-  table: Table,
+  source: ListSource,
   realm: string,
   ids: readonly number[] | undefined,
-): Promise<User[]> {
+): Promise<Listed<'user'>[]> {
   const few = idsToRead(ids);
   const users =
     few === undefined
-      ? await loadUsers(table, realm)
-      : await table.getMany(few.map((userId) => key('user', { realm, userId })));
+      ? await loadUsers(source, realm)
+      : await source.table.getMany(few.map((userId) => key('user', { realm, userId })));
   const wanted = ids && new Set(ids);
   return users.filter(({ userId }) => wanted?.has(userId) ?? true).sort((a, b) => a.userId - b.userId);
 }
