@@ -79,5 +79,6 @@ test(
     );
     expect(silent.map(({ id }) => id)).toEqual([]);
   },
-  60_000 + (REQUESTS ?? 0) * 240_000,
+  // Few requests take no longer than other tests, whose limit depends on the engine (`test/conformance`).
+  REQUESTS === undefined ? undefined : 60_000 + REQUESTS * 240_000,
 );
