@@ -39,7 +39,7 @@ const numbered = (): (() => HttpRequest) => {
 
 const isGood = (status: number): boolean => status === 200;
 
-test('a burst keeps as many requests under way as asked for, each of its own', async () => {
+test('a burst keeps the given number of different requests under way', async () => {
   const { service, seen } = await serverThat(() => 200);
   const { failed, perSecond, firstFailure } = await burst({ service }, 8, 0.2, numbered(), isGood);
   expect({ failed, firstFailure, most: seen.most }).toEqual({ failed: 0, firstFailure: undefined, most: 8 });

@@ -188,7 +188,7 @@ describe('the browser that completes a consent (RFC 6749, 10.12)', () => {
     expect((await comeBack(realm, consent, { headers: proxied })).status).toBe(200);
   });
 
-  test('a page of another site cannot begin a consent, with whatever credentials are in its link', async () => {
+  test('a page of another site cannot start a consent, with any credentials in its link', async () => {
     const from = (site: string) =>
       realm.call(
         register,

@@ -158,7 +158,7 @@ it.each([
   expect(withVerb(verb).filter((one) => one[trait])).toEqual([]);
 });
 
-it('no load* calls what may refuse', () => {
+it('no load* function calls one that may refuse', () => {
   const calls = withVerb('load').flatMap((one) =>
     one.calls.filter((name) => /^(access|check)[A-Z]/.test(name)),
   );

@@ -62,7 +62,7 @@ describe('wire facts 3.10: the policy that a topic gets for its sender', () => {
     }
   });
 
-  it('a new account follows what it begins, and unmutes where it takes part', () => {
+  it('a new account follows topics that it starts, and unmutes topics in which it participates', () => {
     expect(defaultUserSettings.automatically_follow_topics_policy).toBe(3);
     expect(defaultUserSettings.automatically_unmute_topics_in_muted_streams_policy).toBe(2);
     expect(defaultUserSettings.automatically_follow_topics_where_mentioned).toBe(true);

@@ -80,24 +80,21 @@ describe('polls of one queue', () => {
     expect(await client.ask()).toMatchObject(refusedQueue(client.queueId));
   });
 
-  it.each<Request>(['update', 'get'])(
-    'one goes on waiting while the store has no room for the %s',
-    async (kind) => {
-      const realm = await newRealm();
-      const { poll, time } = await waiting(realm);
-      let refused = 0;
-      const busy =
-        (store: Send): Send =>
-        async (command) => {
-          const isFirst = refused === 0 && time.passed() >= TURN && requestOf(command) === kind;
-          if (!isFirst) return store(command);
-          refused += 1;
-          throw fault('ThrottlingException');
-        };
-      const { took, ...ended } = await poll(realm.container(busy, time));
-      expect(ended).toMatchObject(heartbeat);
-      expect(took).toBeGreaterThanOrEqual(HELD);
-      expect(refused).toBe(1);
-    },
-  );
+  it.each<Request>(['update', 'get'])('one keeps waiting while the store throttles the %s', async (kind) => {
+    const realm = await newRealm();
+    const { poll, time } = await waiting(realm);
+    let refused = 0;
+    const busy =
+      (store: Send): Send =>
+      async (command) => {
+        const isFirst = refused === 0 && time.passed() >= TURN && requestOf(command) === kind;
+        if (!isFirst) return store(command);
+        refused += 1;
+        throw fault('ThrottlingException');
+      };
+    const { took, ...ended } = await poll(realm.container(busy, time));
+    expect(ended).toMatchObject(heartbeat);
+    expect(took).toBeGreaterThanOrEqual(HELD);
+    expect(refused).toBe(1);
+  });
 });

@@ -44,7 +44,7 @@ describe('POST /export/realm', () => {
     expect(realm.reports).toEqual([]);
   });
 
-  test('is for administrators and owners, which is checked first (4.8/administrators, wire facts 10)', async () => {
+  test('is allowed only to administrators and owners, which is checked first (4.8/administrators, wire facts 10)', async () => {
     const { realm } = await exporting();
     const { owner, admin, moderator, member, guest } = realm.people;
     for (const person of [moderator, member, guest]) {

@@ -193,7 +193,7 @@ describe('a topic whose messages are deleted', () => {
   it.each([
     ['the newest one, as another arrives', 1],
     ['the only one, as another arrives', 0],
-  ])('%s just before it is deleted', async (_, before) => {
+  ])('is right after the deletion of %s just before', async (_, before) => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { channelId } = await givenChannel(realm, {}, [member]);

@@ -34,7 +34,7 @@ describe('first_message_id stays right when the first message leaves the channel
     expect(await auditedFirst(realm, channelId)).toBe(id);
   });
 
-  it('just after another one began a topic, which it had not seen', async () => {
+  it('just after another one began a topic, which the deletion had not read', async () => {
     const { realm, owner, channelId, first } = await scene();
     let id = 0;
     const remover = realm.container(
@@ -46,7 +46,7 @@ describe('first_message_id stays right when the first message leaves the channel
     expect(await auditedFirst(realm, channelId)).toBe(id);
   });
 
-  it('while another one with an earlier number than those that stay begins a topic', async () => {
+  it('while a message with an earlier id than the remaining ones begins a topic', async () => {
     const { realm, owner, channelId, first } = await scene();
     const writer = realm.container(
       meanwhile(async () => {
@@ -72,7 +72,7 @@ describe('first_message_id stays right when the first message leaves the channel
   });
 
   it.each(['is deleted', 'is moved'])(
-    'while another one with an earlier number than those that stay comes to its topic, which %s later',
+    'while a message with an earlier id than the remaining ones comes to its topic, which %s later',
     async (then) => {
       const { realm, owner, channelId, first } = await scene();
       const writer = realm.container(
@@ -92,7 +92,7 @@ describe('first_message_id stays right when the first message leaves the channel
     },
   );
 
-  it('while a registration that looked for it remembers it', async () => {
+  it('while a registration remembers it', async () => {
     const { realm, owner, channelId, first } = await scene();
     const second = await sendTo(realm, owner, channelId, 'x', { topic: 'old' });
     const container = realm.container(meanwhile(() => removed(realm, first)));

@@ -6,7 +6,7 @@ import { fetched, flagged, flagsFor, idsIn, sent, sentMany } from '../support/me
 import { newRealm } from '../support/realm.ts';
 
 describe('GET /messages: mentions, read states and stars', () => {
-  it('a topic mention addresses only those who take part in the topic', async () => {
+  it('a topic mention counts only for participants of the topic', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general } = realm.channels;
@@ -38,7 +38,7 @@ describe('GET /messages: mentions, read states and stars', () => {
     expect(container.meter.roundTrips).toBe(3);
   });
 
-  it('a mention of a topic that the reader takes no part in is not the first mention', async () => {
+  it('a topic mention without participation of the reader is not their first mention', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const { general, random } = realm.channels;

@@ -37,7 +37,7 @@ describe('GET /messages: the form of a message', () => {
     ]);
   });
 
-  it('a message lists the addresses in its topic, also in its event and after a move', async () => {
+  it('a message lists the links in its topic, also in its event and after a move', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const client = await givenClient(realm, admin, { event_types: ['message', 'update_message'] });

@@ -84,7 +84,7 @@ describe('wire facts 3.4: content', () => {
     expect(await stored('content', content)).toEqual(['BAD_REQUEST', expect.stringMatching(/empty/)]);
   });
 
-  it('NUL is refused with its place, counted from 1 in characters', async () => {
+  it('NUL is refused with its position, counted from 1 in characters', async () => {
     expect(await stored('content', `${ASTRAL}b\0c`)).toEqual([
       'BAD_REQUEST',
       expect.stringMatching(/'content'.* position 3\b/),
@@ -137,7 +137,7 @@ describe('wire facts 3.4: topic', () => {
     ['a\nb', 2],
     ['abc\u{1fffe}', 4],
     ['\ufdd0', 1],
-  ])('%j is refused with its place, counted from 1 in characters', async (topic, position) => {
+  ])('%j is refused with its position, counted from 1 in characters', async (topic, position) => {
     expect(await stored('topic', topic)).toEqual([
       'BAD_REQUEST',
       expect.stringMatching(new RegExp(`position ${position}\\b`)),

@@ -330,7 +330,7 @@ describe('specification 4.2: who may move messages', () => {
     expect(await to(empty)).toMatchObject(success);
   });
 
-  it('a new topic of the same channel needs the right to begin one', async () => {
+  it('a new topic of the same channel needs the permission to begin one', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     const { channelId, groups } = await givenChannel(realm, {}, [member]);

@@ -25,7 +25,7 @@ async function added(realm: TestRealm, as: Person, given: object): Promise<void>
 const listed = async (realm: TestRealm, as: Person) => (await realm.call(list, as)).body.navigation_views;
 
 describe('navigation views (companion facts 2.5)', () => {
-  it('are added, changed, deleted and registered, and only their user hears of them', async () => {
+  it('can be added, changed, deleted and registered, with events only for their user', async () => {
     const realm = await newRealm();
     const { member, guest } = realm.people;
     const client = await givenClient(realm, member);
@@ -64,7 +64,7 @@ describe('navigation views (companion facts 2.5)', () => {
     ['a name that is there', { ...ALERTS, fragment: 'narrow/is/followed' }, 'BAD_REQUEST'],
     ['no name', { fragment: 'narrow/is/followed', is_pinned: true }, 'BAD_REQUEST'],
     ['a name for a built-in view', { fragment: 'feed', is_pinned: true, name: 'x' }, 'BAD_REQUEST'],
-  ])('%s is refused, and nothing changes', async (_, given, code) => {
+  ])('are refused with %s, and nothing changes', async (_, given, code) => {
     const realm = await newRealm();
     const { member } = realm.people;
     await added(realm, member, ALERTS);
@@ -79,7 +79,7 @@ describe('navigation views (companion facts 2.5)', () => {
     ['a blank name', ALERTS.fragment, ' '],
     ['a name that is there', ALERTS.fragment, 'Other'],
     ['a name for a built-in view', 'inbox', 'x'],
-  ])('a change to %s is refused, and nothing changes', async (_, fragment, name) => {
+  ])('cannot be changed to %s, and nothing changes', async (_, fragment, name) => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (const given of [ALERTS, { fragment: 'x', name: 'Other' }, { fragment: 'inbox' }])
@@ -91,7 +91,7 @@ describe('navigation views (companion facts 2.5)', () => {
     expect((await realm.call(update, member, { name: 'Alerts' }, at(ALERTS.fragment))).status).toBe(200);
   });
 
-  it('an unknown one, and one of somebody else, is 404', async () => {
+  it('get a 404 if they are unknown or belong to another user', async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     await added(realm, member, ALERTS);
@@ -104,7 +104,7 @@ describe('navigation views (companion facts 2.5)', () => {
     expect(await listed(realm, member)).toEqual([ALERTS]);
   });
 
-  it('of two at once with the same name, one is added', async () => {
+  it('are added once for two concurrent requests with the same name', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (const name of ['first', 'second']) {
@@ -115,7 +115,7 @@ describe('navigation views (companion facts 2.5)', () => {
     expect(await listed(realm, member)).toHaveLength(2);
   });
 
-  it('one person has at most 100 (docs/LIMITS.md)', async () => {
+  it('are limited to 100 for each user (docs/LIMITS.md)', async () => {
     const realm = await newRealm();
     const { member } = realm.people;
     for (let i = 0; i < MAX_VIEWS; i++) await added(realm, member, { fragment: `a/${i}`, name: `${i}` });
@@ -123,7 +123,7 @@ describe('navigation views (companion facts 2.5)', () => {
     expect([status, body.msg]).toEqual([400, 'You have 100 navigation views: delete one of them first.']);
   });
 
-  it('have their fragment in the path, plain or percent-encoded', async () => {
+  it('are named in the path by their fragment, plain or percent-encoded', async () => {
     const target = { uri: '', credentials: '' };
     const { paths } = gatewayBody('test', endpoints, () => target);
     const path = '/api/v1/navigation_views/{fragment+}';

@@ -144,7 +144,7 @@ describe('a form', () => {
     expect((await browser.submit(revokeDevice, page, { key: 'first' })).status).toBe(403);
   });
 
-  it('without a session leads to the sign-in', async () => {
+  it('without a session redirects to the sign-in', async () => {
     const { browser } = await signedIn();
     const page = await browser.open(showAccount);
     browser.cookies.clear();
@@ -177,7 +177,7 @@ describe('a path from outside', () => {
     ['https://evil.example/', undefined],
     ['javascript:alert(1)', undefined],
     ['/\r\nSet-Cookie: a=b', '/Set-Cookie:%20a=b'],
-  ])('%j leads to %j', (given, path) => {
+  ])('%j redirects to %j', (given, path) => {
     expect(ownPath(given)).toBe(path);
   });
 });

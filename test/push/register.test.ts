@@ -68,7 +68,7 @@ describe('POST /register_client_device (wire facts 12.1)', () => {
     expect(await devicesOf(realm, realm.people.admin)).toEqual({});
   });
 
-  test('is for humans', async () => {
+  test('refuses bots', async () => {
     expect(outcome(await realm.call(registerDevice, realm.people.bot))).toEqual(BAD);
   });
 
@@ -265,7 +265,7 @@ describe('POST /mobile_push/register (wire facts 12.1)', () => {
     }
   });
 
-  test('is for humans', async () => {
+  test('refuses bots', async () => {
     const phone = await newPhone(realm, member);
     expect(outcome(await registered(realm, realm.people.bot, form(phone)))).toEqual(BAD);
   });

@@ -131,7 +131,7 @@ describe('POST /mobile_push/e2ee/test_notification (4.11)', () => {
     expect(outcome(await tested(realm, member))).toEqual(NO_DEVICE);
   });
 
-  test('is for humans (wire facts 12.2)', async () => {
+  test('refuses bots (wire facts 12.2)', async () => {
     expect(outcome(await tested(realm, realm.people.bot))).toEqual([400, 'BAD_REQUEST']);
   });
 

@@ -111,7 +111,7 @@ describe('POST /fetch_api_key', () => {
     expect(reply.status).toBe(200);
   });
 
-  it('refuses a user name that is no email address', async () => {
+  it('refuses a user name that is not an email address', async () => {
     const realm = await newRealm();
     expect(answer(await signIn(realm, 'member', PASSWORD))).toEqual([400, 'BAD_REQUEST']);
   });

@@ -12,7 +12,7 @@ import { rules } from './rules.ts';
 
 const project = join(import.meta.dirname, '../..');
 
-/** Runs the tests of these files whose titles name rules, and tells how they ended. */
+/** Runs the tests of these files whose titles name rules, and returns their report. */
 async function runProofs(files: readonly string[]): Promise<TestReport> {
   const folder = await mkdtemp(join(tmpdir(), 'parlance-ledger-'));
   const file = join(folder, 'report.json');
