@@ -45,12 +45,12 @@ export const running = {
 export const server = {
   /** Clients that one environment holds, of the 128 that it may: Lambda keeps room, and decides by itself. */
   clients: 64,
-  /** MB of an environment in which nobody waits, and of each that waits there. */
+  /** MB of an environment without waiting clients, and of each waiting client. */
   memory: 128,
   clientMemory: 0.1,
   /** Looks at the end of the log in a second, for each organization and environment. */
   looks: 6.7,
-  /** Milliseconds of a processor for a look, a poll, and an event that one hears. */
+  /** Milliseconds of processor time for a probe, a poll, and a delivered event. */
   lookMs: 1,
   pollMs: 10,
   hearMs: 10,
@@ -62,5 +62,5 @@ export const pollMemory: number = getEvents.memory ?? defaultMemory;
 /** Seconds that a function holds a poll when nothing happens (`functions/events/get.ts`). */
 export const HELD = 24;
 
-/** How many people the page tells of. */
+/** The numbers of users on the page. */
 export const PEOPLE = [5, 50, 500, 5_000] as const;

@@ -22,7 +22,7 @@ export interface DeliveryRow extends Latencies {
   readonly afterReply: Latencies;
   /** Replies that were measured. */
   readonly deliveries: number;
-  /** Polls that failed, or told of no message. */
+  /** Polls that failed, or returned no message. */
   readonly failed: number;
   readonly firstFailure?: string;
   /** Processors that the local cloud and its store kept busy while nothing happened but waiting; absent if unknown. */

@@ -126,7 +126,7 @@ function poll({ service }: BenchCloud, { organization, as, ...query }: Queue): P
   return send(service.address, httpRequest(endpointOf('events.get'), { query }, organization.asker(as)));
 }
 
-/** What stands before the store, and counts who asks it for what. */
+/** A proxy in front of the store that counts requests by caller and kind. */
 class WatchedStore {
   /** Looks at the end of a log: queries for one item. */
   looks = 0;

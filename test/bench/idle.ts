@@ -10,7 +10,7 @@ export const MONTH_HOURS = 730;
 const POLLERS = 5;
 const POLL_SECONDS = 20;
 
-/** One thing that is paid for while nobody talks. */
+/** One thing that costs money while the service is idle. */
 export interface IdleLine {
   readonly item: string;
   readonly arithmetic: string;
@@ -34,7 +34,7 @@ export const idleSettings = {
   },
 } as const;
 
-/** What the stack costs a month while nobody uses it, counted in its template. */
+/** The monthly cost of an idle stack, counted in its template. */
 export const idleCost = (context: Readonly<Record<string, string>>): readonly IdleLine[] =>
   linesOf(wholeStack(context));
 

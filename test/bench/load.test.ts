@@ -8,7 +8,7 @@ import { endpointOf } from './local-cloud.ts';
 
 const nobody = { host: 'bench.test', account: undefined };
 
-/** A server that answers each request as told, and keeps how many it got and how many at once. */
+/** A server that answers each request with the given status, and counts all requests and concurrent ones. */
 async function serverThat(answers: (n: number) => number) {
   const seen = { paths: [] as string[], most: 0 };
   let now = 0;

@@ -10,7 +10,7 @@ export interface Request {
 }
 
 /**
- * Calls an endpoint as one of the demo accounts (or nobody), which must work. Tells the JSON of the reply; of a
+ * Calls an endpoint as one of the demo accounts (or nobody), which must work. Returns the JSON of the reply; of a
  * redirection `{ location, cookie }`; of another reply that is no envelope nothing.
  */
 export type Call = (

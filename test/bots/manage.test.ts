@@ -15,7 +15,7 @@ const notAllowed = [400, 'UNAUTHORIZED_PRINCIPAL'];
 const newKey = (realm: TestRealm, as: Person, { userId }: Person): Promise<Reply> =>
   realm.call(regenerateKey, as, {}, { path: { bot_id: userId } });
 
-/** Everything that somebody can do to an active bot of others, by the endpoint that does it. */
+/** Everything that a user can do to an active bot of others, by the endpoint that does it. */
 const deeds: Readonly<Record<string, (realm: TestRealm, as: Person, bot: Person) => Promise<Reply>>> = {
   'POST /bots/{id}/api_key/regenerate': newKey,
   'DELETE /bots/{id}': (realm, as, { userId }) =>

@@ -111,7 +111,7 @@ function expectDone(before: Channel, after: Channel, { groups = {}, ...given }: 
 const sees = async (realm: TestRealm, person: Person, channelId: number): Promise<boolean> =>
   (await realm.call(get, person, undefined, { path: { stream_id: channelId } })).status === 200;
 
-/** Reads all that a client hears, which must be for somebody who may see the channel, and keeps what it knows. */
+/** Reads all events of a client, which must be for a user who may see the channel, and updates its state. */
 async function watch(realm: TestRealm, watcher: Watcher, channelId: number): Promise<void> {
   const maySee = await sees(realm, watcher.person, channelId);
   for (const event of await watcher.client.poll()) {

@@ -10,7 +10,7 @@ type Name = keyof TestRealm['people'];
 
 const archivists = { client_capabilities: { archived_channels: true, empty_topic_name: true } };
 
-/** Clients of these people, who hear of channels only. */
+/** Clients of these users that get only events of channels. */
 async function clientsOf<const N extends Name>(
   realm: TestRealm,
   names: readonly N[],
@@ -29,13 +29,13 @@ async function clientsOf<const N extends Name>(
 /** What an event is, in short. */
 const short = ({ type, op, property }: Event): string => [type, op, property].filter(Boolean).join(' ');
 
-/** All that a client hears, in short. What changes rights ends a poll until it has settled. */
+/** All events of a client, in short form. A poll ends at a change of permissions until that has settled. */
 async function all(client: Client): Promise<Event[]> {
   const events = await client.poll();
   return events.length === 0 ? [] : [...events, ...(await all(client))];
 }
 
-/** What each client hears, in short. */
+/** The events of each client, in short form. */
 const heard = async (
   clients: Readonly<Record<string, Client>>,
 ): Promise<Readonly<Record<string, string[]>>> =>
@@ -135,7 +135,7 @@ describe('events of a change of privacy (wire facts 4.6)', () => {
     const clients = await clientsOf(realm, ['member', 'guest']);
     await edited(realm, owner, channelId, { is_private: false });
     await edited(realm, owner, channelId, { is_private: true });
-    // What it was called in between is not told to those who may not know of it now.
+    // The name in between is not sent to users who can no longer see the channel.
     expect(await heard(clients)).toEqual({ member: deleted, guest: [] });
     await edited(realm, owner, channelId, { is_private: false });
     await edited(realm, owner, channelId, { is_private: true });

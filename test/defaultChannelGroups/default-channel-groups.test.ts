@@ -12,7 +12,7 @@ import { lastNumber } from '../support/stored.ts';
 
 const asked = { group_name: 'Makers', description: 'What we make', stream_names: ['random'] };
 
-/** The groups as a new client of somebody gets them. */
+/** The groups as a new client of a user gets them. */
 async function groupsFor(realm: TestRealm, person: Person): Promise<unknown> {
   const { body } = await realm.call(register, person, { event_types: ['default_stream_groups'] });
   return body.realm_default_stream_groups;

@@ -118,7 +118,7 @@ function calledFunction(file: string, name: string): Described | undefined {
   return from && modules.get(from.file)?.functions.get(from.name);
 }
 
-/** How a function comes to do something: the names of the calls that lead there; undefined where it does not. */
+/** The chain of calls by which a function does something; undefined if it does not. */
 function pathTo(
   trait: keyof Traits,
   one: Described,

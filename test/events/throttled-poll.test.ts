@@ -6,7 +6,7 @@ import { fault, requestOf } from '../support/faults.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 
-/** A container whose looks for news are refused, as `refuses` says of each; time passes only while somebody waits. */
+/** A container whose probes are throttled, as `refuses` decides for each; time passes only during waits. */
 function crowded(
   realm: TestRealm,
   refuses: (look: number) => boolean | Promise<boolean>,

@@ -80,7 +80,7 @@ async function givenOrganization(): Promise<{ realm: TestRealm; work: Work }> {
   return { realm, work };
 }
 
-/** Delivers a message to a run in which something goes wrong; tells how many calls it made. */
+/** Delivers a message to a run in which something goes wrong, and returns how many calls it made. */
 async function struck(realm: TestRealm, job: ExportJob, trouble?: Trouble): Promise<Mortal> {
   const run = mortal(realm, toolsFor(realm), trouble);
   const { outside } = run.realm;
@@ -126,7 +126,7 @@ describe('an export whose run dies', () => {
         expect([at, digestOf(await finished(realm, job))]).toEqual([at, expected]);
         const left = await leftOf(job);
         expect([at, left.objects]).toEqual([at, onlyArchive.objects]);
-        // Of an upload whose beginning nobody heard, only the lifecycle of the bucket knows.
+        // An upload whose start had no reply is removed only by the lifecycle of the bucket.
         expect(left.uploads).toBeLessThanOrEqual(unheard ? 1 : 0);
       }
     },

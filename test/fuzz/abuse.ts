@@ -115,7 +115,7 @@ async function attempt(world: World, draft: RequestDraft): Promise<Attempt> {
   const handler = handlerOf(endpoint);
   const environment = onlyDeclared(realm.outside.environment, endpoint.needs);
   const event = { ...sent, requestContext: { requestId: randomUUID(), domainName: host ?? '' } };
-  // Somebody who waits for a worker is not let down.
+  // A caller who waits for a worker gets an answer.
   const patience = async (ms: number): Promise<void> => {
     await workOff(side);
     await realm.outside.wait(ms);

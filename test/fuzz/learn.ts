@@ -21,13 +21,13 @@ const MAKING: Readonly<Record<string, readonly [OwnPool, string]>> = {
 
 type Id = number | string;
 
-/** Notes that somebody has something now. */
+/** Records that a user has something now. */
 function own({ owned }: Side, userId: number, pool: OwnPool, ids: Id | readonly Id[]): void {
   const theirs = owned.get(userId) ?? {};
   owned.set(userId, { ...theirs, [pool]: [...(theirs[pool] ?? []), ids].flat() });
 }
 
-/** Keeps what a reply tells that later calls need: queues, devices, and keys, which no other reply may tell. */
+/** Keeps data of a reply that later calls need: queues, devices, and keys, which no other reply may contain. */
 export function learn(
   { secrets, actors }: World,
   { side, person }: Actor,

@@ -8,7 +8,7 @@ import type { Actor } from './world.ts';
 /** Most polls of one client in a row: each of them brings what is left, or a part of it. */
 const POLLS = 50;
 
-/** A client of everybody who calls, that hears of what the requests do. */
+/** A client of every caller, which gets the events of the requests. */
 export class Listeners {
   readonly #clients = new Map<string, { queueId: string; last: number }>();
   readonly #secrets: readonly Secret[];

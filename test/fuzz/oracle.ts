@@ -39,7 +39,7 @@ export function faultOf(endpoint: Endpoint, status: number, text: string): strin
   return undefined;
 }
 
-/** What a reply tells that its reader may not know. What they said themselves they may hear again. */
+/** Data in a reply that its reader may not see. Data of their own request is allowed. */
 export function leakOf(
   secrets: readonly Secret[],
   reply: string,

@@ -62,7 +62,7 @@ export async function repair({ realm, keys }: Side, actors: readonly Actor[]): P
   await reopen(realm, as, [...new Set(people)]);
 }
 
-/** Reports of messages have somewhere to go, unless somebody has archived that channel. */
+/** Reports of messages have somewhere to go, unless a user has archived that channel. */
 async function openReports(realm: TestRealm, as: Person): Promise<void> {
   await realm.call(addSubscriptions, as, { subscriptions: [{ name: 'reports' }], invite_only: true });
   const reports = await realm.outside.table.get('channelName', { realm: realm.realm, name: 'reports' });

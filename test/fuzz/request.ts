@@ -39,7 +39,7 @@ export interface RequestDraft {
   readonly endpoint: Endpoint;
   /** Who calls, by their place among the actors. */
   readonly actor: number;
-  /** Somebody whom the declaration lets in calls. */
+  /** The caller is one whom the declaration allows. */
   readonly suited: boolean;
   readonly proof: Proof;
   readonly host: HostKind;

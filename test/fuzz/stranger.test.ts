@@ -35,7 +35,7 @@ const someOf = (kinds: readonly HostileKind[], count: number): readonly HostileK
   return fc.sample(fc.subarray([...kinds], exactly), { seed: SEED, numRuns: 1 })[0] ?? [];
 };
 
-/** Sends hostile requests of at most so many bytes to one endpoint, from containers that remember nothing or somebody. */
+/** Sends hostile requests of at most so many bytes to one endpoint, from cold and warm containers. */
 async function meter(
   containers: readonly (() => TestRealm)[],
   handler: Served,

@@ -26,7 +26,7 @@ function containerOf(queue: Work, realm: TestRealm): TestRealm {
   return known;
 }
 
-/** Lets the workers do what the queues of an organization have for them, and tells what they failed at. */
+/** Runs the workers on all queues of an organization, and returns their failures. */
 export async function workOff({ realm, work }: Side): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const [name, queue] of work) {

@@ -30,7 +30,7 @@ import { type Work, workOf } from '../support/work-queue.ts';
 import { type OwnPool, ownPools, PASSWORD, type Pools } from './draft.ts';
 import { type Hidden, hide, newMark, type Secret } from './secrets.ts';
 
-/** Somebody who calls, in one of the organizations. */
+/** A user who calls, in one of the organizations. */
 export interface Actor {
   readonly side: Side;
   person: Person;
@@ -45,7 +45,7 @@ export interface Side {
   readonly hidden: Hidden;
   /** Stands in names of this organization, which requests of the other one use too. */
   readonly label: string;
-  /** Somebody who signs in with `PASSWORD`. */
+  /** A user who signs in with `PASSWORD`. */
   readonly withPassword: Person;
   /** Keys of everybody who has one, by user. */
   readonly keys: Map<number, string>;
@@ -272,7 +272,7 @@ export async function refresh(side: Side): Promise<void> {
 
 const nothingOwned = Object.fromEntries(ownPools.map((pool) => [pool, []])) as unknown as Record<OwnPool, []>;
 
-/** The same for somebody who calls, with what is theirs: the newest of it, as what is older may be gone. */
+/** The same for a user who calls, with what is theirs: the newest of it, as what is older may be gone. */
 export const poolsOf = ({ side, person }: Actor): Pools => {
   const theirs = Object.entries(side.owned.get(person.userId) ?? {});
   return {

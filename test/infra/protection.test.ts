@@ -160,7 +160,7 @@ describe('the web ACL', () => {
       ForwardedIPConfig: { HeaderName: 'x-viewer-address', FallbackBehavior: 'NO_MATCH' },
     });
     expect(direct).toMatchObject({ Limit: 3000, AggregateKeyType: 'IP' });
-    // Nobody is counted by both, and nobody by neither.
+    // Every request is counted by exactly one of them.
     expect(direct?.ScopeDownStatement).toEqual({ NotStatement: { Statement: through?.ScopeDownStatement } });
   });
 

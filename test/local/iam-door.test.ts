@@ -82,7 +82,7 @@ describe('KMS and Secrets Manager', () => {
   test('allow a function what its role allows', async () => {
     const sealed = await call('writer', 'kms', 'Encrypt', { KeyId, Plaintext: { 0: 1 } });
     expect(sealed).toMatchObject({ ok: true, output: { KeyId } });
-    // Nobody gave the secret a value; who may not read it is not even told that.
+    // The secret has no value; a caller without permission does not even learn that.
     expect(await call('writer', 'secretsmanager', 'GetSecretValue', { SecretId })).toMatchObject({
       name: 'ResourceNotFoundException',
     });

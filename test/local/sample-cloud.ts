@@ -6,7 +6,7 @@ import type { Page } from '../../infra/local/gateway.ts';
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts';
 import { fixtures, type Sample, sampleTemplate } from './sample-template.ts';
 
-/** A local cloud of a test, and what it told its operator. */
+/** A local cloud of a test, and its reports to the operator. */
 export interface SampleCloud extends LocalCloud {
   readonly lines: readonly string[];
   readonly dataDirectory: string;

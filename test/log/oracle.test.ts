@@ -102,7 +102,7 @@ async function watch(scene: Scene, person: Person): Promise<State> {
   let emoji: object = body.realm_emoji;
   for (const { id, op, stream_ids, user_ids, realm_emoji } of await listen(scene, client)) {
     if (realm_emoji) {
-      // An emoji has the number of the event that tells of it.
+      // An emoji has the number of its event.
       expect(Object.keys(realm_emoji), 'an event that is filled tells its own change').toContain(
         `${numberOf(id)}`,
       );
@@ -128,7 +128,7 @@ async function stateOf({ realm: { outside, realm }, club }: Scene): Promise<Stat
   };
 }
 
-/** Somebody's stays in the club, by the numbers of the log. */
+/** A user's stays in the club, by the numbers of the log. */
 function staysOf(entries: readonly ReadEntry[], person: number): { from: number; to: number }[] {
   const stays: { from: number; to: number }[] = [];
   for (const entry of entries) {
@@ -152,7 +152,7 @@ function visibility(scene: Scene, entries: readonly ReadEntry[], person: Person)
     if (isAdmin) return 'must';
     const stay = stays.find(({ from, to }) => from < entry.seq && entry.seq < to);
     if (stay === undefined) return 'never';
-    // What was not read while a stay lasted is not told after its end.
+    // Events that were not read during a subscription are not delivered after its end.
     return stay.to === Number.POSITIVE_INFINITY ? 'must' : 'may';
   };
 }

@@ -42,7 +42,7 @@ async function scene(plan: Parameters<typeof mishaps>[0] = {}) {
 /** A message that an event is about. */
 const about = { id: 1, senderId: 1, readBySender: false, conversation: 'direct:1,2', people: [1, 2] };
 
-/** The log as somebody sees it whose clock is ahead. */
+/** The log for a reader whose clock is ahead. */
 const later = (log: Log, ms: number): Log => ({ ...log, now: () => log.now() + ms });
 /** The same, so many milliseconds after now, however long the test takes. */
 const stopped = (log: Log): ((ms: number) => Log) => {

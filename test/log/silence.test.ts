@@ -41,7 +41,7 @@ async function quiet(events: number) {
   return { realm, admin, member, start, end: await lastNumber(realm) };
 }
 
-/** What a new reader hears behind a number at its first look, and how many requests that takes. */
+/** The events that a new reader gets after a number in its first read, and how many requests that takes. */
 async function lookFrom(realm: TestRealm, cursor: number) {
   const { log, meter } = realm.container();
   const run = await readRun(log, cursor, new Map());

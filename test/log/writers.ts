@@ -13,7 +13,7 @@ import { eventFor, messageTo } from '../support/log-entries.ts';
 import type { Person, Reply, TestRealm } from '../support/realm.ts';
 import type { World } from './world.ts';
 
-/** What a writer does: it tells something, changes who hears it, dies in the middle, or waits. */
+/** What a writer does: it sends an event, changes the audience, dies halfway, or waits. */
 type Deed =
   | { readonly do: 'send' | 'say' | 'whisper' | 'announce' | 'several' | 'draw' | 'die' | 'fade' }
   | { readonly do: 'join' | 'leave' | 'welcome'; readonly who: number }
@@ -107,7 +107,7 @@ async function carryOut(scene: Scene, writer: TestRealm, deed: Deed, content: st
       return false;
     }
     case 'welcome': {
-      // What is said while somebody comes may stand behind that in the log, and then must reach them.
+      // A message during a subscription may come after it in the log, and then must reach the new subscriber.
       const person = members[deed.who] as Person;
       const [, isSaid] = await Promise.all([
         insist(() => writer.call(subscribe, person, { subscriptions: [{ name: club.name }] })),
@@ -142,7 +142,7 @@ async function carryOut(scene: Scene, writer: TestRealm, deed: Deed, content: st
       await allocate(log, 1 + Math.floor(world.random() * 3));
       return false;
     case 'fade': {
-      // It comes to life again just when readers give it up.
+      // It resumes just when readers give it up.
       const taken = await allocate(log, 3);
       await log.wait(GRACE * (0.7 + world.random()));
       const entries = ['first', 'second', 'third'].map((nth) =>

@@ -20,7 +20,7 @@ async function scene() {
   return { realm, owner, channelId, first };
 }
 
-/** The oldest message that the channel tells of, once all that it tells was found right. */
+/** The `first_message_id` of the channel, after an audit of the organization. */
 async function auditedFirst(realm: TestRealm, channelId: number): Promise<number | null> {
   expect(await audit(realm)).toEqual([]);
   return firstOf(realm, channelId);

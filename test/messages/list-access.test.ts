@@ -6,7 +6,7 @@ import { givenChannel, givenRealmSettings, givenSubscription, givenUser } from '
 import { fetched, flagged, flagsFor, idsIn, sent } from '../support/messages.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 
-/** What somebody finds of one channel by every way there is: all must tell the same. */
+/** The messages of one channel that a user finds, by all endpoints, which must agree. */
 async function seenBy(
   realm: TestRealm,
   as: Person,

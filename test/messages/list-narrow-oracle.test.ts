@@ -152,7 +152,7 @@ async function given(all: readonly Step[]) {
 
 type World = Awaited<ReturnType<typeof given>>;
 
-/** All that somebody can fetch by its id. */
+/** All that a user can fetch by its id. */
 async function readable({ realm, ids }: World, as: Person): Promise<Told[]> {
   const { body } = await fetched(realm, as, { message_ids: ids, allow_empty_topic_name: true });
   return body.messages;
@@ -167,7 +167,7 @@ const has =
   ({ flags }) =>
     any.some((flag) => flags.includes(flag));
 
-/** The policy of somebody for the topic of each message, and whether they muted its channel. */
+/** The policy of a user for the topic of each message, and whether they muted its channel. */
 async function policiesOf({ realm }: World, as: Person) {
   const reader = new Reader(realm.outside, realm.realm, as.userId);
   const [policies, subscriptions] = await Promise.all([reader.topicPolicies(), reader.subscriptions()]);
@@ -200,7 +200,7 @@ function termsFor(
   const one = ids[0] ?? 1;
   const seen = new Set(messages.flatMap(({ stream_id }) => stream_id ?? []));
   return [
-    // A channel without a message that somebody can read may be one that they do not know.
+    // A channel without a message that a user can read may be one that they do not know.
     ...channels
       .filter((channel) => seen.has(channel))
       .map(
@@ -275,7 +275,7 @@ interface Chosen extends Term {
   readonly negated: boolean;
 }
 
-/** What a narrow finds, worked out from all that somebody may read; undefined if its conditions clash. */
+/** The result of a narrow, computed from all messages that a user may read; undefined if its conditions conflict. */
 function expected(
   messages: readonly Told[],
   terms: readonly Chosen[],

@@ -195,7 +195,7 @@ describe('wire facts 3.5 steps 5 to 11: access', () => {
     const groups = { can_subscribe_group: only([guest, member]) };
     const { channelId, name } = await givenChannel(realm, { ...privateChannel, groups });
     expect(await post(realm, guest, channelId)).toEqual(unknown(channelId));
-    // It acts for somebody who knows of the channel.
+    // It acts for a user who knows of the channel.
     expect(await post(realm, bot, channelId)).toEqual(noAccess(name));
   });
 

@@ -40,7 +40,7 @@ async function moveAndFollow(
   await workedOff(realm);
 }
 
-/** The policy of somebody, from both sides. */
+/** The policy of a user, from both sides. */
 async function policyOf(realm: TestRealm, person: Person, channelId: number, topic: string): Promise<number> {
   const policy = (await storedUserTopic(realm, person, channelId, topic))?.policy ?? INHERIT;
   const holders = await loadTopicPolicies(realm.outside.table, realm.realm, { channelId, topic });

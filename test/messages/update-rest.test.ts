@@ -292,7 +292,7 @@ describe('the worker that moves the rest', () => {
     expect(await leftIn(realm)).toEqual([]);
     expect(sorted((await toldOf(realm, start)).flat())).toEqual(ids);
     expect(said(await client.poll())).toHaveLength(1);
-    // What somebody moves back since is not moved again by a message that comes late.
+    // Messages that a user moved back meanwhile are not moved again by a late queue message.
     expect(await move(realm, admin, ids[0] as number, { topic: 'tea' })).toMatchObject(success);
     await deliver(realm, messages);
     expect(await topicsOf(realm, ids.slice(0, 2))).toEqual(['tea', 'cake']);

@@ -59,7 +59,7 @@ describe('DESIGN 7: moving several messages', () => {
         const container = realm.container();
         for (const topic of [`tea ${count}`, `soup ${count}`]) {
           const ids = await sayMany(realm, people, source.channelId, topic, count);
-          // More numbers than the newest part of the log goes back: nothing but the index tells of some of them.
+          // More numbers than the newest part of the log covers: some of them are only in the index.
           if (topic === 'tea 20') for (const id of ids) await react(realm, moderator, id);
           const start = await lastNumber(realm);
           const asked = ids[1] as number;

@@ -313,7 +313,7 @@ describe('the cost of notifications', () => {
       expect(container.reports).toEqual([]);
     }
     expect(costs[0]).toEqual(costs[1]);
-    // Where somebody has one, the worker was woken; elsewhere there is not even a queue.
+    // With a device the worker was woken; without one there is not even a queue.
     expect((await realm.work.receive()).length).toBeGreaterThan(0);
   });
 
@@ -352,10 +352,10 @@ describe('the cost of notifications', () => {
   });
 });
 
-/** The settings of somebody who does not begin to follow topics by themselves. */
+/** The settings of a user who does not follow topics automatically. */
 const alone = { automatically_follow_topics_where_mentioned: false };
 
-/** How somebody is mentioned. */
+/** How a user is mentioned. */
 const nameOf = async ({ userId }: Person): Promise<string> => {
   const user = await realm.outside.table.get('user', { realm: realm.realm, userId });
   return user?.fullName ?? '';

@@ -12,7 +12,7 @@ import { givenReactions, react, reactionsTo, storedReactions, unreact } from '..
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { storedMessage } from '../support/stored.ts';
 
-/** Write units of a reaction by somebody who takes part in the topic already: event, summary, item, and the counter. */
+/** Write units of a reaction by a user who takes part in the topic already: event, summary, item, and the counter. */
 const UNITS = 7;
 
 /** A container that notes the partitions to which its transactions write. */

@@ -47,7 +47,7 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
   { weight: 1, arbitrary: among('in', 'home', 'all') },
 );
 
-/** What somebody asks: for a word, perhaps with or without another one, under some conditions, around an anchor. */
+/** A search of a user: for a word, perhaps with or without another one, under some conditions, around an anchor. */
 const question = fc.record({
   as: number,
   conditions: fc.array(condition, { maxLength: 2 }),

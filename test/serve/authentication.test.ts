@@ -16,7 +16,7 @@ const as = (realm: TestRealm, authorization: string | undefined): Promise<RawRep
 
 const encoded = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
 
-/** A refusal to let somebody in: always the same answer, with the challenge. */
+/** A 401, which is always the same reply, with the challenge. */
 function expectUnauthorized(reply: RawReply): void {
   expect(reply.status).toBe(401);
   expect(reply.body).toEqual({ result: 'error', msg: expect.any(String), code: 'UNAUTHORIZED' });

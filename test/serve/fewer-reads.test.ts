@@ -14,7 +14,7 @@ it('the groups of the caller are read only by endpoints that can depend on them'
   await container.call(listEmoji, member);
   expect(queriesOf(container)).toBe(1);
   container.meter.reset();
-  // Whom somebody may see depends on their groups.
+  // Whom a user may see depends on their groups.
   await container.call(getUser, member, {}, { path: { user: member.userId } });
   expect(queriesOf(container)).toBe(1);
 });

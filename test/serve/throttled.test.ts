@@ -44,7 +44,7 @@ const comeAgain = {
 
 /**
  * A container whose requests of some kinds are refused (`until` so many were), each after as long as the client takes
- * to give up. Its time passes only so, and while somebody waits.
+ * to give up. Its time passes only in this way, and during waits.
  */
 function crowded(realm: TestRealm, kinds: readonly Request[], refusal: () => Error) {
   let time = Date.now();

@@ -18,7 +18,7 @@ import { newRealm, type Person, type Reply, type TestRealm } from '../support/re
 const PASSWORD = 'twelve grey herons';
 const WRONG = [401, 'AUTHENTICATION_FAILED'];
 
-/** Gives somebody a password, hashed at low cost as an earlier release might have done. */
+/** Gives a user a password, hashed at low cost as an earlier release might have done. */
 async function givenPassword({ outside, realm }: TestRealm, person: Person, password = PASSWORD) {
   const salt = randomBytes(16);
   const hash = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 }).toString('base64');

@@ -30,7 +30,7 @@ async function invited(): Promise<string> {
 const linkForMany = async (): Promise<string> =>
   tokenIn((await realm.call(inviteLink, realm.people.admin, {})).body.invite_link);
 
-/** Joins from the page of an invitation, as somebody with these claims. */
+/** Joins from the page of an invitation, as a user with these claims. */
 async function joined(token: string, claims: Readonly<Record<string, unknown>>, at = realm) {
   const { browser, url } = await begun(at, { invitation: token });
   return { browser, reply: await comeBack(browser, provider.signIn(url, claims)) };

@@ -8,7 +8,7 @@ interface Claim {
   readonly ended: number;
 }
 
-/** A message that somebody sent. */
+/** A message that a user sent. */
 interface Sent {
   /** A text that is only in this message. */
   readonly marker: string;
@@ -68,7 +68,7 @@ export class Claims {
     return first === undefined ? undefined : values.add(first);
   }
 
-  /** Whether somebody deleted a message, or may have. */
+  /** Whether a user deleted a message, or may have. */
   mayBeGone(id: number): boolean {
     return this.allowed(goneOf(id))?.has('gone') === true;
   }

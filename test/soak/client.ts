@@ -66,7 +66,7 @@ const encoded = (parameters: Readonly<Record<string, unknown>>): URLSearchParams
     ]),
   );
 
-/** A program that calls the service over HTTP for somebody, and loses its patience now and then. */
+/** A program that calls the service over HTTP for a user, and loses its patience now and then. */
 export class Client {
   readonly person: Person;
   readonly #address: string;
@@ -107,7 +107,7 @@ export class Client {
   /**
    * Tries until there is an answer, as a program does that must be sure, or gives up now and then.
    *
-   * @param already Refusals of a repetition that tell that an earlier try has worked, by their code or message.
+   * @param already Refusals of a retry that show that an earlier try has worked, by their code or message.
    */
   async insist(asked: Asked, already?: RegExp): Promise<Outcome> {
     const began = now();

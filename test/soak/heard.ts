@@ -4,7 +4,7 @@ import type { Json } from './client.ts';
 export interface Heard {
   readonly id: number;
   readonly type: string;
-  /** The messages that it tells of. */
+  /** The messages of the event. */
   readonly messages: readonly number[];
 }
 
@@ -17,7 +17,7 @@ export const heardOf = ({ id, type, message, message_id, message_ids, messages }
       : [message.id],
 });
 
-/** Events that last for some seconds only: a client that comes later does not hear them. */
+/** Transient events that last only some seconds: a client that polls later does not get them. */
 const momentary = new Set(['presence', 'typing', 'typing_edit_message']);
 
 /** What is wrong with the order of events that came behind `last` in one reply, if anything. */

@@ -32,7 +32,7 @@ const asCached = ({ content, stream_id, subject, reactions }: Json, flags: reado
 const plain = ({ content, channelId, topic, reactions, flags }: Cached): string =>
   JSON.stringify([content, channelId, topic, [...reactions].sort(), [...flags].sort()]);
 
-/** The messages that a client keeps, by what it hears of them. */
+/** The messages that a client keeps up to date by events. */
 export class MessageCache {
   readonly #messages = new Map<number, Cached>();
 

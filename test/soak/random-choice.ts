@@ -3,7 +3,7 @@ import { randomFrom } from '../support/random.ts';
 /** Numbers between 0 and 1. */
 export type Random = () => number;
 
-/** Numbers for somebody of a soak: the same for the same seed and name, and each has their own. */
+/** Random numbers for a part of a soak: always the same for the same seed and name. */
 export function randomOf(seed: number, name: string): Random {
   let mixed = seed;
   for (const letter of name) mixed = (Math.imul(mixed, 31) + letter.charCodeAt(0)) | 0;

@@ -125,11 +125,11 @@ export class Reader {
     }
   }
 
-  /** What is wrong with what the client knows, beside what a new registration tells when nobody writes any more. */
+  /** The differences between the client's state and a new registration, once there are no more writes. */
   async differences(isGone: (id: number) => boolean): Promise<string[]> {
     const state = await this.client.must(registration());
     fetchStale(this.#known, state);
-    // Who is in a channel no more does not hear that a message there is deleted, although they starred it.
+    // A user who left a channel gets no event for a deleted message there, even if they starred it.
     const { starred_messages: starred } = this.#known.state;
     this.#known.state.starred_messages = starred.filter((id: number) => !isGone(id));
     if (this.#lacksDirect) {

@@ -120,7 +120,7 @@ async function inTime(name: string, read: Promise<void>): Promise<void> {
   if ((await Promise.race([read, limit])) === 'late') wrong.push(`${name} never heard of the end`);
 }
 
-/** Registers a program of somebody that reads to the end. */
+/** Registers a program of a user that reads to the end. */
 async function listen({ name, client }: Cast, nth: string, isSteady: boolean): Promise<Reader> {
   const twin = await registerTwin(client);
   const own = new Client(service.address, client.person, tally, randomOf(seed, `${name}${nth} calls`));
@@ -159,7 +159,7 @@ async function latecomers(): Promise<void> {
   }
 }
 
-/** Somebody who sleeps longer than a queue lives, now and then. */
+/** A user who sleeps longer than a queue lives, now and then. */
 function dozer(): Promise<Dozed> {
   const [{ client }] = scene.watchers as [Cast];
   const own = new Client(service.address, client.person, tally, randomOf(seed, 'dozing client'));

@@ -23,7 +23,7 @@ export interface Known {
   readonly place?: string;
 }
 
-/** Somebody with a program. */
+/** A user with a program. */
 export interface Cast {
   readonly name: string;
   readonly client: Client;
@@ -31,7 +31,7 @@ export interface Cast {
   readonly random: Random;
 }
 
-/** Somebody who writes, with the queue of their program. */
+/** A user who writes, with the queue of their program. */
 export interface Writer extends Cast {
   readonly queueId: string;
   /** How many things they have done. */
@@ -42,7 +42,7 @@ export interface Writer extends Cast {
 export interface Scene {
   readonly seed: number;
   readonly claims: Claims;
-  /** They write, and their programs hear of it. */
+  /** They write, and their programs get the events. */
   readonly writers: readonly Cast[];
   /** They only read, and see all public channels and the vault from beginning to end. */
   readonly watchers: readonly Cast[];

@@ -32,7 +32,7 @@ export interface Audience {
 /** Most messages that are fetched at once. */
 const PAGE = 500;
 
-/** All messages that somebody may see above an id. */
+/** All messages that a user may see above an id. */
 async function fetchAll(client: Client, after: number): Promise<Json[]> {
   const all: Json[] = [];
   for (let anchor = after; ; ) {
@@ -50,7 +50,7 @@ async function fetchAll(client: Client, after: number): Promise<Json[]> {
   }
 }
 
-/** Those of these messages that somebody may read. */
+/** Those of these messages that a user may read. */
 async function fetchThese(client: Client, ids: readonly number[]): Promise<Json[]> {
   const all: Json[] = [];
   for (let from = 0; from < ids.length; from += PAGE) {
@@ -127,7 +127,7 @@ function noteMessage({ writers }: Scene, values: Map<string, string>, { userId }
   }
 }
 
-/** What is somebody's own. */
+/** What is a user's own. */
 async function noteOwn({ club, open }: Scene, values: Map<string, string>, writer: Cast): Promise<void> {
   const { client, userId } = writer;
   const state = await client.must({

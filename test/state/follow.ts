@@ -20,7 +20,7 @@ const usual: readonly Viewer[] = [
   ['guest', 'old'],
 ];
 
-/** Somebody's client that follows the events. */
+/** A user's client that follows the events. */
 interface Follower {
   readonly name: string;
   readonly person: Person;
@@ -42,7 +42,7 @@ export async function follow(given: TestRealm, more: readonly Viewer[] = []): Pr
   const { curtain } = given;
   // What was there before is seen whole.
   curtain?.lift();
-  // Time passes at once where somebody waits for entries to settle.
+  // Time passes at once while a poll waits for entries to settle.
   const realm = given.container(curtain?.reading(given.outside.now), {
     wait: async (ms) => {
       given.pass(ms);

@@ -16,7 +16,7 @@ const leave = (realm: TestRealm, as: Person, ...names: string[]) =>
   realm.call(remove, as, { subscriptions: names });
 
 /**
- * Checks that a client that reads the log ends with the subscriptions that are stored: the log tells of every
+ * Checks that a client that reads the log ends with the subscriptions that are stored: the log has an event for every
  * change, in the order in which the changes took effect.
  */
 async function expectToldRight(

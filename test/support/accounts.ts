@@ -11,11 +11,11 @@ import type { Person, Reply, TestRealm } from './realm.ts';
 /** Status and code: which answer it is, without its words. */
 export const answer = ({ status, body }: Reply) => [status, body.code];
 
-/** Deactivates somebody. */
+/** Deactivates a user. */
 export const out = (realm: TestRealm, as: Person, { userId }: Pick<Person, 'userId'>): Promise<Reply> =>
   realm.call(deactivate, as, {}, { path: { user: userId } });
 
-/** Reactivates somebody. */
+/** Reactivates a user. */
 export const back = (realm: TestRealm, as: Person, { userId }: Pick<Person, 'userId'>): Promise<Reply> =>
   realm.call(reactivate, as, {}, { path: { user: userId } });
 
@@ -34,7 +34,7 @@ export const mayCall = async (realm: TestRealm, person: Person): Promise<boolean
 /** The account with the key that a reply tells. */
 export const withKey = (person: Person, { body }: Reply): Person => ({ ...person, apiKey: body.api_key });
 
-/** The account that a reply tells of, ready to call. */
+/** The account of a reply, ready to call. */
 export const personIn = ({ body }: Reply, email: string): Person => ({
   email,
   apiKey: body.api_key,

@@ -34,7 +34,7 @@ export class Browser {
     return `https://${this.#realm.host}`;
   }
 
-  /** Gives it the session of somebody. */
+  /** Gives it the session of a user. */
   signIn({ email, apiKey }: Person): void {
     this.#keep(beginSession(this.origin, email, apiKey)['Set-Cookie']);
   }

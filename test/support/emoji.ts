@@ -16,7 +16,7 @@ export const upload = async (
 ): Promise<Reply> =>
   realm.call(add, as, {}, { path: { emoji_name: name }, files: files ?? [await picture('png')] });
 
-/** The emoji that a listing tells of. */
+/** The emoji in a listing. */
 export const listed = async (realm: TestRealm, as = realm.people.guest): Promise<WireEmoji[]> =>
   Object.values((await realm.call(list, as)).body.emoji as Record<string, WireEmoji>);
 

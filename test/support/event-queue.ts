@@ -23,7 +23,7 @@ export interface Client {
   readonly ask: (parameters?: Parameters, through?: TestRealm) => Promise<Reply>;
 }
 
-/** Registers a queue for somebody; only the state of its message events unless said otherwise. */
+/** Registers a queue for a user; only the state of its message events unless said otherwise. */
 export async function givenClient(
   realm: TestRealm,
   person: Person,
@@ -56,7 +56,7 @@ export async function givenClient(
 export const said = (events: readonly Event[]): string[] =>
   events.map(({ type, message }) => (type === 'message' ? message.content : type));
 
-/** Time that passes only while somebody waits for it, all at once; `at` may do something when so much has passed. */
+/** Time that passes only during waits, all at once; `at` may do something when so much has passed. */
 export function virtualTime(
   at: (passed: number) => Promise<unknown> = async () => {},
 ): Pick<Outside, 'now' | 'wait'> & { readonly passed: () => number } {

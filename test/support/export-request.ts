@@ -25,7 +25,7 @@ import { queued, runQueue } from './worker-run.ts';
 export const asked = (realm: TestRealm, as: Person, type?: ExportType | string): Promise<Reply> =>
   realm.call(create, as, type === undefined ? {} : { export_type: type });
 
-/** The exports as somebody sees them, the newest first. */
+/** The exports as a user sees them, the newest first. */
 export async function listed(realm: TestRealm, as = realm.people.owner) {
   const { body } = await realm.call(list, as);
   expect(body, body.msg).toMatchObject({ result: 'success' });
@@ -67,7 +67,7 @@ export async function storedExport(
   return stored;
 }
 
-/** Delivers a message to the worker; tells whether it is done with it. It waits for nobody. */
+/** Delivers a message to the worker, and returns whether it is done with it. It never pauses. */
 export async function delivered(
   realm: TestRealm,
   job: ExportJob,

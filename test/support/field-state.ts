@@ -68,7 +68,7 @@ export async function fields(realm: TestRealm): Promise<Reply['body'][]> {
   return (await realm.call(list, realm.people.guest)).body.custom_fields;
 }
 
-/** Fills in fields of the profile of somebody, as themselves. */
+/** Fills in fields of the profile of a user, as themselves. */
 export const fill = (
   realm: TestRealm,
   as: Person,
@@ -81,7 +81,7 @@ export async function filled(realm: TestRealm, as: Person, id: number, value: un
   expect({ status, msg: body.msg }).toEqual({ status: 200, msg: '' });
 }
 
-/** What somebody's profile says. */
+/** What a user's profile says. */
 export async function profileOf(
   realm: TestRealm,
   { userId }: Person,

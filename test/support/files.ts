@@ -23,7 +23,7 @@ export async function uploaded(realm: TestRealm, as: Person, file: SentFile = no
   return body.url;
 }
 
-/** The files of somebody, and the space that all files take. */
+/** The files of a user, and the space that all files take. */
 export async function ownFiles(
   realm: TestRealm,
   as: Person,
@@ -70,7 +70,7 @@ export async function gotten(
   };
 }
 
-/** Whether somebody can get a file. */
+/** Whether a user can get a file. */
 export const canGet = async (realm: TestRealm, as: Person, url: string): Promise<boolean> => {
   const { status } = await gotten(realm, as, url);
   expect([200, 403]).toContain(status);

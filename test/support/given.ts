@@ -138,7 +138,7 @@ export async function givenSubscription(
   await givenCount(realm, channelId, { subscribers: 1 });
 }
 
-/** The channel muted by somebody who is subscribed to it. */
+/** The channel muted by a user who is subscribed to it. */
 export async function givenMutedChannel(
   realm: TestRealm,
   { userId }: Person,
@@ -250,7 +250,7 @@ export async function givenRealmSettings(realm: TestRealm, settings: Partial<Rea
   await realm.outside.table.put(realmKey, item);
 }
 
-/** Personal settings of somebody, under their wire names. */
+/** Personal settings of a user, under their wire names. */
 export async function givenSettings(
   realm: TestRealm,
   { userId }: Person,
@@ -259,7 +259,7 @@ export async function givenSettings(
   await realm.outside.table.put(key('settings', { realm: realm.realm, userId }), settings);
 }
 
-/** Somebody's policy for a topic. */
+/** A user's policy for a topic. */
 export async function givenUserTopic(
   realm: TestRealm,
   { userId }: Person,

@@ -9,7 +9,7 @@ import { told } from './subscription-state.ts';
 
 let made = 0;
 
-/** Creates a group as somebody, through the endpoint; without members and with a name of its own unless given. */
+/** Creates a group as a user, through the endpoint; without members and with a name of its own unless given. */
 export const tryToCreate = (
   realm: TestRealm,
   as: Person,
@@ -72,7 +72,7 @@ export async function expectSameMembers(
 export const manyPeople = (realm: TestRealm, count: number): Promise<Person[]> =>
   Promise.all(Array.from({ length: count }, () => givenUser(realm)));
 
-/** The ids of the groups that somebody is a direct member of, as stored. */
+/** The ids of the groups that a user is a direct member of, as stored. */
 export async function membershipsOf({ realm, outside }: TestRealm, userId: number): Promise<number[]> {
   const items = await outside.table.all('membership', { realm, userId });
   return items.map(({ groupId }) => groupId);

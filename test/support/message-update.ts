@@ -96,7 +96,7 @@ export const move = (
   change: Readonly<Record<string, unknown>>,
 ): Promise<Reply> => update(realm, as, message_id, { send_notification_to_new_thread: false, ...change });
 
-/** The message as somebody fetches it. */
+/** The message as a user fetches it. */
 export async function fetched(realm: TestRealm, as: Person, message_id: number): Promise<Reply['body']> {
   const query = { apply_markdown: false, allow_empty_topic_name: true };
   const { body } = await realm.call(getMessage, as, {}, { path: { message_id }, query });

@@ -120,7 +120,7 @@ export async function idsIn(
   return body.messages.map(({ id }: { readonly id: number }) => id);
 }
 
-/** The flags of one message for somebody. */
+/** The flags of one message for a user. */
 export async function flagsFor(realm: TestRealm, as: Person, id: number): Promise<string[] | undefined> {
   const { body } = await fetched(realm, as, { message_ids: [id] });
   return body.messages[0]?.flags;

@@ -33,7 +33,7 @@ export interface OpenIdProvider {
   readonly behave: (path: string, answer?: Answer) => void;
   /** Makes other ID tokens from now on. */
   readonly misissue: (faults: TokenFaults) => void;
-  /** What a browser gets in which somebody with these claims signs in: the query that it brings back to us. */
+  /** The query of the redirect to us, after a user with these claims signs in. */
   readonly signIn: (url: URL, person: Claims) => Record<string, string>;
   readonly stop: () => void;
 }

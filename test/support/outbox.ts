@@ -13,7 +13,7 @@ export const leftIn = ({ outside, realm }: Pick<TestRealm, 'outside' | 'realm'>)
 /** What kinds of jobs there are, in the order of the alphabet. */
 export const kindsOf = (left: readonly Left[]): string[] => left.map(({ kind }) => kind).sort();
 
-/** The messages that tell of these jobs, one for each. */
+/** The queue messages of these jobs, one for each. */
 export const messagesOf = (left: readonly Left[]): string[] => [
   ...new Set(left.map(({ realm, kind, job }) => JSON.stringify({ realm, kind, job }))),
 ];

@@ -55,7 +55,7 @@ export async function worked(realm: PushRealm): Promise<SQSBatchResponse[]> {
   }
 }
 
-/** Wakes the worker as somebody would, without a queue. */
+/** Wakes the worker without a queue. */
 export const nudged = (realm: TestRealm, nudge: object = {}): Promise<SQSBatchResponse> =>
   runQueue(realm, worker, [queued(JSON.stringify({ realm: realm.realm, ...nudge }))]);
 
@@ -97,7 +97,7 @@ export function decrypted(key: Uint8Array, data: string) {
   return JSON.parse(Buffer.from(plain).toString());
 }
 
-/** A telephone on which somebody has just logged in. */
+/** A phone on which a user has just logged in. */
 export async function newPhone(realm: TestRealm, owner: Person): Promise<Phone> {
   const { status, body } = await realm.call(registerDevice, owner);
   expect(status, body.msg).toBe(200);

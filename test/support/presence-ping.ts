@@ -4,7 +4,7 @@ import type { Person, Reply, TestRealm } from './realm.ts';
 /** Milliseconds. */
 export const minute = 60_000;
 
-/** Somebody pings. */
+/** A user pings. */
 export const here = (realm: TestRealm, as: Person, parameters: object = {}): Promise<Reply> =>
   realm.call(ping, as, { status: 'active', ...parameters });
 

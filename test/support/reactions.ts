@@ -32,7 +32,7 @@ export const unreact = (
   emoji: Parameters = THUMB,
 ): Promise<Reply> => realm.call(remove, as, emoji, { path: { message_id } });
 
-/** The reactions to a message as somebody fetches them. */
+/** The reactions to a message as a user fetches them. */
 export async function reactionsTo(
   realm: TestRealm,
   as: Person,

@@ -66,7 +66,7 @@ export interface TestRealm {
   readonly curtain?: Curtain;
   /** Moves the clock of this realm on by some milliseconds. */
   readonly pass: (ms: number) => void;
-  /** Calls an endpoint as somebody (or nobody) with parameters as a client would send them. */
+  /** Calls an endpoint as a user (or nobody) with parameters as a client would send them. */
   readonly call: (
     handler: Served,
     as: Person | undefined,

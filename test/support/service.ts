@@ -55,7 +55,7 @@ export async function newService(): Promise<TestService> {
   };
 }
 
-/** Who somebody is to the service at a host, or the status with which it turns them away. */
+/** The id, role and name of a user at a host, or the status of the refusal. */
 export async function whoIs(service: TestService, host: string, as: Omit<Person, 'userId'>) {
   const { status, body } = await service.call(host, getOwn, as);
   return status === 200 ? { userId: body.user_id, role: body.role, name: body.full_name } : status;

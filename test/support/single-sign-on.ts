@@ -27,14 +27,14 @@ export async function begun(realm: TestRealm, query: Query = {}, browser = new B
 export const comeBack = (browser: Browser, query: Query): Promise<BrowserReply> =>
   browser.open(complete, { query, headers: { 'sec-fetch-site': 'cross-site' } });
 
-/** What an honest provider says about somebody. */
+/** What an honest provider says about a user. */
 export const claimsOf = ({ email }: Pick<Person, 'email'>) => ({
   email,
   email_verified: true,
   name: 'Ada Ant',
 });
 
-/** Signs in from the beginning to the end, as somebody with these claims. */
+/** Signs in from the beginning to the end, as a user with these claims. */
 export async function signInWith(
   realm: TestRealm,
   provider: OpenIdProvider,

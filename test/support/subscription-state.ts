@@ -52,7 +52,7 @@ export async function expectConsistent(
 
 const isEvent = (entry: ReadEntry): entry is ReadEntry & EventEntry => entry.kind === 'event';
 
-/** What the log has told after this number: who hears it, and what. */
+/** The events after this number of the log, with their audience. */
 export async function told(
   realm: TestRealm,
   after: number,
@@ -64,7 +64,7 @@ export async function told(
     .map(({ seq, hearers, payload, access }) => ({ seq, hearers, payload, ...(access && { access }) }));
 }
 
-/** The channel of this name among somebody's subscriptions, as the listing shows it. */
+/** The channel of this name among a user's subscriptions, as the listing shows it. */
 export async function listed(realm: TestRealm, person: Person, name: string): Promise<Reply['body']> {
   const { body } = await realm.call(list, person);
   return body.subscriptions.find((each: { readonly name: string }) => each.name === name);

@@ -13,7 +13,7 @@ interface Element {
 const isSubscription = ({ pk, sk }: Key): boolean => pk.includes('/user/') && sk.startsWith('channel/');
 
 /**
- * Watches transactions: one that makes somebody follow a channel must say so in the log, by an entry after which readers
+ * Watches transactions: one that makes a user follow a channel must say so in the log, by an entry after which readers
  * forget what they know of channels, and which they let settle. Calls `onSilent` for each that does not.
  */
 export const watchingSubscriptions =

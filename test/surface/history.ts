@@ -31,7 +31,7 @@ export class History {
     return this.#moments.at(-1)?.upTo === this.#moments.at(-2)?.upTo;
   }
 
-  /** What it was like just before and just after the step that told the event. */
+  /** The states just before and just after the step that sent the event. */
   #around(id: number): readonly Known[] {
     const after = this.#moments.findIndex(({ upTo }) => id <= upTo);
     return this.#moments.slice(Math.max(after - 1, 0), after + 1).map(({ known }) => known);

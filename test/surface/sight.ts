@@ -41,7 +41,7 @@ export const isSubscribed = ({ belongings }: Known, userId: number, channelId: n
 const channelIn = ({ channels }: Known, channelId: number): Channel | undefined =>
   channels.find((channel) => channel.channelId === channelId);
 
-/** Whether somebody may read the channel. */
+/** Whether a user may read the channel. */
 export function mayRead(known: Known, userId: number, channelId: number): boolean {
   const channel = channelIn(known, channelId);
   if (channel === undefined) return false;
@@ -55,7 +55,7 @@ export function mayRead(known: Known, userId: number, channelId: number): boolea
   );
 }
 
-/** Whether somebody may know that there is the channel. */
+/** Whether a user may see that the channel exists. */
 export function mayKnow(known: Known, userId: number, channelId: number): boolean {
   const channel = channelIn(known, channelId);
   if (channel === undefined) return false;

@@ -42,7 +42,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 /** Steps, one after the other. */
 export const story = fc.array(step, { minLength: 4, maxLength: 14, size: 'max' });
 
-/** Somebody with a client that makes what it can of what it hears. */
+/** A user with a client that updates its state by events. */
 interface Listener {
   readonly person: Person;
   readonly client: Client;

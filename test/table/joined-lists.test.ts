@@ -7,7 +7,7 @@ const SPANS = [
   ['snippet', 'star'],
 ] as const;
 
-/** Somebody with items of several kinds, and the table on which two spans of them are joined. */
+/** A user with items of several kinds, and the table on which two spans of them are joined. */
 async function givenLists() {
   const realm = await newRealm();
   const { userId } = realm.people.guest;

@@ -31,7 +31,7 @@ const namedIn = ({ state }: Client): string[] =>
     .filter(({ is_system_group }: { is_system_group: boolean }) => !is_system_group)
     .map(({ name }: { name: string }) => name);
 
-/** All that a client hears: what changes rights ends a poll until it has settled. */
+/** All events of a client. A poll ends at a change of permissions until that has settled. */
 async function all(client: Client): Promise<object[]> {
   const events = await client.poll();
   return events.length === 0

@@ -178,7 +178,7 @@ describe('a large group', () => {
     const { realm, people, groupId } = await givenArrivals();
     const { member } = realm.people;
     const [first, ...others] = people as [Person, ...Person[]];
-    // The worker has read who arrives, and is about to store them when somebody is taken out.
+    // The worker has read the new members, and is about to store them when one is removed.
     const late = realm.container(
       meanwhile(async () => {
         const again = await change(realm, member, groupId, { add: ids(first) });

@@ -39,7 +39,7 @@ async function change(
 const listening = (realm: TestRealm, person: Person, capabilities: object = { archived_channels: true }) =>
   givenClient(realm, person, { event_types: ['stream', 'subscription'], client_capabilities: capabilities });
 
-/** All that a client hears. What changes rights ends a poll until it has settled. */
+/** All events of a client. A poll ends at a change of permissions until that has settled. */
 async function all(client: Client): Promise<Event[]> {
   const events = await client.poll();
   return events.length === 0 ? [] : [...events, ...(await all(client))];

@@ -64,7 +64,7 @@ export const postedIn = async (realm: TestRealm): Promise<Posted[]> =>
       : [],
   );
 
-/** Puts mail into the bucket, and tells what S3 tells of it. */
+/** Stores mail in the bucket, and returns the notification of S3. */
 export async function arrived(realm: TestRealm, raw: string | Uint8Array): Promise<string> {
   const key = `mail/${realm.realm} ${randomUUID()}`;
   const bytes = typeof raw === 'string' ? Buffer.from(raw) : raw;

@@ -225,7 +225,7 @@ describe('the announcement of new channels by the worker of the outbox', () => {
 });
 
 describe('a job whose queue message was lost', () => {
-  /** The messages in the queue that tell of this realm's jobs; a sweep sees those of all organizations. */
+  /** The queue messages of this realm's jobs; a sweep sees those of all organizations. */
   const swept = async (realm: TestRealm, work: Work): Promise<string[]> => {
     const bodies: string[] = [];
     for (let some = await work.receive(); some.length > 0; some = await work.receive()) {

@@ -11,7 +11,7 @@ const bulk = { empty_topic_name: true, bulk_message_deletion: true };
 const listening = (realm: TestRealm, as: Person, client_capabilities: object = bulk) =>
   givenClient(realm, as, { ...types, client_capabilities });
 
-/** All ids that these events tell of, in the order in which they do. */
+/** All ids in these events, in order. */
 const idsOf = (events: readonly Event[]): number[] => events.flatMap(({ message_ids }) => message_ids);
 
 describe('delete_message events of retention (4.2)', () => {
@@ -103,7 +103,7 @@ describe('delete_message events of retention (4.2)', () => {
     const isTold = entries.flatMap((entry) => (entry.kind === 'message' ? entry.id : []));
     expect(isTold).toEqual([first, ...rest]);
     const told = entries.flatMap((entry) => (entry.kind === 'event' ? entry.payload : []));
-    // The last one tells what the first message of the channel is now.
+    // The last event has the new first message of the channel.
     expect(told.pop()).toMatchObject({ type: 'stream', property: 'first_message_id' });
     expect(told.flatMap((payload) => payload.message_ids)).toEqual([first, ...rest]);
   });

@@ -16,7 +16,7 @@ const registration = (device_id: number) => ({
   encrypted_push_registration: 'for the relay only',
 });
 
-/** A device that notifications reach, once the worker has told the relay of it. */
+/** A device that gets notifications, once the worker has registered it at the relay. */
 async function activeDevice(call: Call): Promise<void> {
   await call('push.register', 'member', registration(await newDevice(call)));
   for (let attempt = 0; ; attempt++) {

@@ -53,7 +53,7 @@ async function inviteOf(call: Call, email: string): Promise<number> {
 
 const isCurrent = ({ is_current: current }: { readonly is_current: boolean }): boolean => current;
 
-/** Tells that the member is here, as their client has done before. */
+/** Sends a presence ping of the member, whose client has done so before. */
 const pings = (name: string, status = 'active'): Operation => {
   const parameters = { status, slim_presence: true };
   return operation({

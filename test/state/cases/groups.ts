@@ -13,7 +13,7 @@ import { follow } from '../follow.ts';
 
 const at = (user_group_id: number) => ({ path: { user_group_id } });
 
-/** Puts somebody into a group or takes them out. */
+/** Puts a user into a group or takes them out. */
 const change = (realm: TestRealm, groupId: number, given: object) =>
   done(realm, updateMembers, realm.people.owner, { ...given }, at(groupId));
 

@@ -37,7 +37,7 @@ import { settings } from './settings.ts';
 
 const at = ({ userId }: { readonly userId: number }) => ({ path: { user: userId } });
 
-/** Somebody in channels and groups, with a bot that is in a channel too. */
+/** A user in channels and groups, with a bot that is in a channel too. */
 async function givenBusyPerson(realm: TestRealm) {
   const { owner } = realm.people;
   const person = await givenUser(realm);

@@ -23,7 +23,7 @@ import { sent } from '../../support/messages.ts';
 import { type Case, done } from '../case.ts';
 import { follow } from '../follow.ts';
 
-/** What belongs to one person, and what nobody else hears of. */
+/** Personal data, whose events go only to its owner. */
 export const personalCases: readonly Case[] = [
   {
     title: 'saved snippets come, change and go, and nobody else hears of it (companion facts 2.2)',

@@ -2,6 +2,6 @@ import { handler as update } from '../../../functions/settings/update.ts';
 import type { Person, TestRealm } from '../../support/realm.ts';
 import { done } from '../case.ts';
 
-/** Changes somebody's own settings. */
+/** Changes a user's own settings. */
 export const settings = (realm: TestRealm, as: Person, given: Readonly<Record<string, unknown>>) =>
   done(realm, update, as, given);

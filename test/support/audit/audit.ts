@@ -46,7 +46,7 @@ async function auditLog(test: Audited, ledger: Ledger): Promise<MessageSlot[]> {
     outside.table.get('counter', { realm }),
   ]);
   ledger.same('the last number of the log that can be read', head, slots.at(-1)?.seq);
-  // Numbers above the last slot would be a hole as soon as somebody writes behind them.
+  // Numbers above the last slot would be a hole as soon as a later entry is written.
   ledger.same('the last number of the log that is settled', head, counter?.seq);
   let covered = start;
   for (const { seq, width } of slots) {

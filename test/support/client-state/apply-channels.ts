@@ -14,7 +14,7 @@ import {
 
 const idsOf = (channels: readonly Json[]): number[] => channels.map(({ stream_id }) => stream_id);
 
-/** A channel that the client hears of: nobody is known to be in it so far, unless it is said. */
+/** A channel of an event, without known subscribers unless the event has them. */
 function discover(known: Known, { subscribers, ...channel }: Json): void {
   const { state, kind } = known;
   const present = channelsIn(known, channel.stream_id);

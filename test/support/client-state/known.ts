@@ -106,7 +106,7 @@ export function dropChannels({ state }: Known, ids: readonly number[], lists: re
 /** All lists of channels. */
 export const everyList: readonly string[] = [...channelLists, 'streams'];
 
-/** Whether somebody is in a group setting: by name, or by a group, or by a group in it. */
+/** Whether a user is in a group setting: by name, or by a group, or by a group in it. */
 export function isIn({ state }: Known, userId: number, setting: Json): boolean {
   const groups = new Map(state.realm_user_groups.map((group: Json) => [group.id, group]));
   const isMember = (id: number): boolean => {

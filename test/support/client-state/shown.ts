@@ -46,7 +46,7 @@ const orders: Readonly<Record<string, (each: Json) => string | number>> = {
   muted_topics: ([name, topic]) => `${name} ${topic}`,
 };
 
-/** Clients hear of messages in channels that they are subscribed to; what others are like follows from none. */
+/** Clients get messages of channels that they are subscribed to, but cannot derive the state of other channels. */
 const ofMessages = new Set(['first_message_id', 'is_recently_active']);
 
 const without = (object: Json, names: ReadonlySet<string>): Json =>
