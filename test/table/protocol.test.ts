@@ -13,7 +13,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, inject, test } from 'vitest';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { jsonProtocol, sendBy } from '../../shared/table/protocol.ts';
-import { toWire } from '../../shared/table/stored-item.ts';
+import { fromWire, toWire } from '../../shared/table/stored-item.ts';
 import { TABLE } from '../support/store.ts';
 
 process.env.AWS_ACCESS_KEY_ID ??= 'test';
@@ -158,6 +158,16 @@ test.each<[string, unknown]>([
   ['no number', Number.NaN],
 ])('%s is refused before anything is sent', (_, value) => {
   expect(() => toWire({ Item: { value } })).toThrow(TypeError);
+});
+
+test('an item has its attributes in the order of their names, in whatever order they come', () => {
+  const reply = (text: string) => fromWire(JSON.parse(text)) as { readonly Items: readonly [object] };
+  const one = reply('{"Items":[{"sk":{"S":"b"},"pk":{"S":"a"},"deep":{"M":{"y":{"N":"1"},"x":{"N":"2"}}}}]}');
+  const other = reply(
+    '{"Items":[{"deep":{"M":{"x":{"N":"2"},"y":{"N":"1"}}},"pk":{"S":"a"},"sk":{"S":"b"}}]}',
+  );
+  expect(JSON.stringify(one.Items)).toBe('[{"deep":{"x":2,"y":1},"pk":"a","sk":"b"}]');
+  expect(JSON.stringify(other.Items)).toBe(JSON.stringify(one.Items));
 });
 
 describe('a reply that is not from DynamoDB', () => {
