@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Environment } from '../environment.ts';
 
 /** A single try gives up after this long (ms); a stuck connection must not eat the whole function's time. */
@@ -22,6 +23,18 @@ const silent = (): void => {};
 const logger = { trace: silent, debug: silent, warn: silent, error: silent };
 
 /**
+ * Reads all bytes of a reply. The SDK pipes it into a stream of its own instead. Then each reply, with all that was made of
+ * it, stays in memory until the next full garbage collection.
+ */
+const streamCollector = (body: Readable): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    body.on('data', (chunk: Uint8Array) => chunks.push(chunk));
+    body.once('end', () => resolve(Buffer.concat(chunks)));
+    body.once('error', reject);
+  });
+
+/**
  * What every client of AWS is made with: where the service is, from the environment that Lambda (or the local cloud)
  * gives, and limits well under those of a function.
  *
@@ -38,6 +51,7 @@ export const clientOptions = (
     region: environment.AWS_REGION ?? 'us-east-1',
     maxAttempts: ATTEMPTS,
     logger: logger as never,
+    streamCollector,
     requestHandler: {
       connectionTimeout: given ?? CONNECTION_TIMEOUT,
       requestTimeout: given ?? REQUEST_TIMEOUT,

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { clientOptions } from '../../shared/aws/client-options.ts';
 
@@ -22,5 +23,26 @@ describe('the time that a service of AWS gets', () => {
     expect(() => timesOf({ SERVICE_TIMEOUT_MS: text })).toThrow(
       `SERVICE_TIMEOUT_MS must be a whole number from 1 to 999999, and not "${text}".`,
     );
+  });
+});
+
+describe('the bytes of a reply', () => {
+  const read = clientOptions({}, 'DYNAMODB').streamCollector;
+
+  test('are those of all its parts, in order', async () => {
+    const bytes = await read(Readable.from([Buffer.from('{"Items"'), Buffer.from(':[]}')]));
+    expect(Buffer.from(bytes).toString()).toBe('{"Items":[]}');
+  });
+
+  test('are none for an empty one', async () => {
+    expect(await read(Readable.from([]))).toHaveLength(0);
+  });
+
+  test('are an error where it breaks off', async () => {
+    const broken = new Readable({ read: () => {} });
+    const reading = read(broken);
+    broken.push(Buffer.from('{"Items"'));
+    broken.destroy(new Error('socket hang up'));
+    await expect(reading).rejects.toThrow('socket hang up');
   });
 });
