@@ -32,6 +32,7 @@ const streamCollector = (body: Readable): Promise<Uint8Array> =>
     body.on('data', (chunk: Uint8Array) => chunks.push(chunk));
     body.once('end', () => resolve(Buffer.concat(chunks)));
     body.once('error', reject);
+    body.once('close', () => reject(new Error('The reply was broken off.')));
   });
 
 /**

@@ -45,4 +45,11 @@ describe('the bytes of a reply', () => {
     broken.destroy(new Error('socket hang up'));
     await expect(reading).rejects.toThrow('socket hang up');
   });
+
+  test('are an error where it ends without its last part', async () => {
+    const broken = new Readable({ read: () => {} });
+    const reading = read(broken);
+    broken.destroy();
+    await expect(reading).rejects.toThrow('broken off');
+  });
 });
