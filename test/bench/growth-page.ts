@@ -85,6 +85,7 @@ export function growthPage({ growth }: Counted): string {
     '',
     'What one warm call takes by how many of something there are. Counted, not timed, so it is the same on every machine.',
     '"With the reply": more is read because more is told. "Levels off": no more from the second size on.',
+    'What a million messages do: [LIMITS.md](LIMITS.md#a-million-messages).',
     '',
     '![What grows](growth.svg)',
     '',
@@ -156,6 +157,7 @@ export const growthRows = (growth: readonly GrowthRow[]) =>
       rows.map(({ warm }) => figure(warm.readUnits)).join(' / '),
       rows.map(({ warm }) => figure(warm.writeUnits)).join(' / '),
       rows.map((row) => dollars(callCost(row) * 1e6)).join(' / '),
-      verdictOf(rows),
+      // One size alone says nothing about growth.
+      rows.length > 1 ? verdictOf(rows) : '',
     ]),
   );
