@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Linkifiers } from '../markdown/linkifier-engine.ts';
 import { type ItemName, type ItemOf, idOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
-import { ListCache } from './list-cache.ts';
+import type { KnownLists } from './list-cache.ts';
 import { folded } from './text.ts';
 
 /** A name in a request. It is looked up before anything else, because other items are found by it. */
@@ -156,7 +156,7 @@ export class LookupCache {
     readonly compiled: Linkifiers | undefined;
   }>(MAX_GRAPHS);
   /** Whole lists, each right while it has the same version. */
-  readonly lists = new ListCache();
+  readonly lists: KnownLists = { user: new Map(), profile: new Map() };
   /** By realm: how many slots the log had for its last seconds when they were read last. */
   readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ListCache, loadList } from '../../shared/kernel/list-cache.ts';
+import type { KnownLists } from '../../shared/kernel/list-cache.ts';
 import { SETTLE } from '../../shared/log/log.ts';
+import { loadUsers } from '../../shared/model/user/principals.ts';
 import type { ListVersion } from '../../shared/table/remembered-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
 
@@ -20,18 +21,18 @@ const table = {
   },
 } as unknown as Table;
 
-let lists: ListCache;
+let lists: KnownLists;
 
 /** The names in a list, and how often it was read for that. */
 async function load(realm: string, whole?: number) {
   const before = store.reads;
-  const users = await loadList({ table, cache: { lists }, now: () => store.now }, 'user', realm, whole);
+  const users = await loadUsers({ table, cache: { lists }, now: () => store.now }, realm, whole);
   return [users.map(({ fullName }) => fullName).join(), store.reads - before];
 }
 
 beforeEach(() => {
   Object.assign(store, { version: undefined, names: { a: ['ann'], b: ['bob'] }, reads: 0, now: 1_000_000 });
-  lists = new ListCache();
+  lists = { user: new Map(), profile: new Map() };
 });
 
 describe('a list that a container remembers', () => {
@@ -101,14 +102,14 @@ describe('a list that a container remembers', () => {
   });
 
   it('has nothing that is private, and cannot be changed', async () => {
-    const users = await loadList({ table, cache: { lists }, now: () => store.now }, 'user', 'a');
+    const users = await loadUsers({ table, cache: { lists }, now: () => store.now }, 'a');
     expect(users).toEqual([{ userId: 0, fullName: 'ann' }]);
     expect([Object.isFrozen(users), Object.isFrozen(users[0])]).toEqual([true, true]);
   });
 
-  it('makes room for others: all together have at most 16 MB', async () => {
+  it('makes room for others: all together have at most 8 MB', async () => {
     const megabytes = (count: number) => Array(count).fill('x'.repeat(1_000_000));
-    store.names = { a: megabytes(7), b: megabytes(7), c: megabytes(7), huge: megabytes(17) };
+    store.names = { a: megabytes(3), b: megabytes(3), c: megabytes(3), huge: megabytes(9) };
     const reads = async (realm: string) => (await load(realm))[1];
     for (const realm of ['a', 'b', 'c']) await reads(realm);
     expect([await reads('b'), await reads('c'), await reads('a')]).toEqual([0, 0, 1]);
