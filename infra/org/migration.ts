@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isOf, type Key, key, partition } from '../../shared/table/keys.ts';
+import { isRefused } from '../../shared/table/outcome.ts';
 import { lift, newestOf, type Versions } from '../../shared/table/stored-item.ts';
 import type { Table } from '../../shared/table/table.ts';
-import { type Item, isRefused } from '../../shared/table/write.ts';
+import type { Item } from '../../shared/table/write.ts';
 
 /** The progress of a migration: the items of one kind, in one organization. */
 export interface Migration {

@@ -1,5 +1,6 @@
+import type { Outcome } from '../table/outcome.ts';
 import type { Table } from '../table/table.ts';
-import type { Outcome, Write } from '../table/write.ts';
+import type { Write } from '../table/write.ts';
 import { ConflictError } from './commit.ts';
 import { backoff } from './log.ts';
 

@@ -1,5 +1,5 @@
 import { key } from '../table/keys.ts';
-import { ignoreRefused } from '../table/write.ts';
+import { ignoreRefused } from '../table/outcome.ts';
 import type { Commit } from './bulk.ts';
 import { type Change, commit } from './commit.ts';
 import { follow, type Log, logOf, type Numbers, SETTLE, WHOLE } from './log.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { indexes, key, padded } from '../table/keys.ts';
-import { type Item, isThrottled, type Outcome, type Write } from '../table/write.ts';
+import { isThrottled, type Outcome } from '../table/outcome.ts';
+import type { Item, Write } from '../table/write.ts';
 import { allocate, backoff, fill, type Log, type Numbers, release, silenceOf } from './log.ts';
 import { type Entry, type EventEntry, expiry } from './slot.ts';
 

@@ -1,4 +1,4 @@
-import { isPassing } from '../table/write.ts';
+import { isPassing } from '../table/outcome.ts';
 import { type FirstSeen, type Log, type Run, readRun, WHOLE } from './log.ts';
 import { Looks, nothingAfter, type Reached } from './looks.ts';
 import type { Stay } from './stay.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { key } from '../table/keys.ts';
+import { isPassing, isRefused } from '../table/outcome.ts';
 import type { Table } from '../table/table.ts';
-import { isPassing, isRefused } from '../table/write.ts';
 import {
   dependsOnItems,
   entriesOf,

@@ -5,7 +5,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { badRequest, Refusal, refusal } from '../kernel/errors.ts';
 import { CommitTimeoutError, ConflictError } from '../log/commit.ts';
 import { FOR_EVER } from '../model/realm/picture.ts';
-import { isPassing, isThrottled } from '../table/write.ts';
+import { isPassing, isThrottled } from '../table/outcome.ts';
 import type { Middleware } from './incoming.ts';
 
 /** The challenge that clients of the reference expect with every 401 (wire facts 1.3). */

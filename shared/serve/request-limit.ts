@@ -4,7 +4,7 @@ import type { Outside } from '../kernel/outside.ts';
 import { limits } from '../model/realm/realm.ts';
 import type { ApiKey } from '../model/user/caller.ts';
 import { key } from '../table/keys.ts';
-import { isPassing, isRefused } from '../table/write.ts';
+import { isPassing, isRefused } from '../table/outcome.ts';
 import type { Incoming } from './incoming.ts';
 
 /** Requests are counted per minute (ms); the windows of all accounts begin with the minute. */

@@ -6,7 +6,7 @@ import type { Input, Parameter } from '../endpoints/parameter.ts';
 import { Refusal, traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
 import { directGroups, unreadGroups } from '../model/user/caller.ts';
-import { isThrottled } from '../table/write.ts';
+import { isThrottled } from '../table/outcome.ts';
 import { authenticateAndLoad, checkKeyFirst } from './admission.ts';
 import { type ClientFactories, type Clients, clientsFor, operatorLog, outsideOf } from './container.ts';
 import { Held } from './held.ts';

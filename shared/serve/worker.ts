@@ -2,7 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { QueueWorker, ScheduledWorker } from '../endpoints/workers.ts';
 import { traceOf } from '../kernel/errors.ts';
 import type { Outside } from '../kernel/outside.ts';
-import { isThrottled } from '../table/write.ts';
+import { isThrottled } from '../table/outcome.ts';
 import { type ClientFactories, type Clients, clientsFor, outsideOf } from './container.ts';
 
 /** A message of a worker's queue. */

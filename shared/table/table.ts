@@ -22,6 +22,7 @@ import {
   type PartitionFields,
   partition,
 } from './keys.ts';
+import { isPassing, isRefused, type Outcome, outcomeOf } from './outcome.ts';
 import {
   type Index,
   JointLists,
@@ -32,22 +33,19 @@ import {
   type Range,
   type Span,
 } from './query.ts';
-import { type ListVersion, type RememberedKind, withListVersions } from './remembered-lists.ts';
+import type { ListVersion, RememberedKind } from './remembered-lists.ts';
 import { ItemVersions } from './stored-item.ts';
 import {
   type Changes,
   type Condition,
   conditionText,
   type Item,
-  isPassing,
-  isRefused,
-  type Outcome,
-  outcomeOf,
   Placeholders,
   placeholdersOf,
   transactElement,
   updateExpression,
   type Write,
+  withListVersions,
 } from './write.ts';
 
 /** Sends one command (`commands.ts`). Tests inject faults, delays and counters here. */

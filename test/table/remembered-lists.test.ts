@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, expectTypeOf, it } from 'vitest';
 import { doCountMembership } from '../../shared/model/user/activation.ts';
 import { key } from '../../shared/table/keys.ts';
-import { type Listed, withListVersions } from '../../shared/table/remembered-lists.ts';
+import type { Listed } from '../../shared/table/remembered-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
-import type { Item, Write } from '../../shared/table/write.ts';
+import { type Item, type Write, withListVersions } from '../../shared/table/write.ts';
 import { newRealm } from '../support/realm.ts';
 
 const realm = 'a/realm';

@@ -2,7 +2,7 @@ import { refusal } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { digestOf } from '../../kernel/text.ts';
 import { type Key, key } from '../../table/keys.ts';
-import { isRefused } from '../../table/write.ts';
+import { isRefused } from '../../table/outcome.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {

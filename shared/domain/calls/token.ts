@@ -2,7 +2,8 @@ import type { Outside, Vault } from '../../kernel/outside.ts';
 import { commitTo } from '../../log/checkpoint.ts';
 import type { EventEntry } from '../../log/slot.ts';
 import { key } from '../../table/keys.ts';
-import { hasVersion, ignoreRefused } from '../../table/write.ts';
+import { ignoreRefused } from '../../table/outcome.ts';
+import { hasVersion } from '../../table/write.ts';
 import type { CallProvider } from './provider.ts';
 
 /** An OAuth token of one person at one provider. It is never stored in clear. */

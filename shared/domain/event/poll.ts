@@ -3,7 +3,7 @@ import { type FirstSeen, type Log, type Run, readRun, skipNumber } from '../../l
 import { Looks, nothingAfter, type Reached } from '../../log/looks.ts';
 import type { Stay } from '../../log/stay.ts';
 import type { WaitingRoom } from '../../log/waiting-room.ts';
-import { isPassing, isThrottled } from '../../table/write.ts';
+import { isPassing, isThrottled } from '../../table/outcome.ts';
 import type { Listener } from './listener.ts';
 import { heartbeat, type WireEvent } from './object.ts';
 import { heartbeatId, placeOf } from './queue.ts';

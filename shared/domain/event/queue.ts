@@ -2,8 +2,9 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
+import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
-import { type Condition, isPassing, isRefused } from '../../table/write.ts';
+import type { Condition } from '../../table/write.ts';
 import type { EventNarrowTerm } from './narrow.ts';
 
 /** Capabilities that a client can declare (wire facts 14.1). Events are adapted to them. */

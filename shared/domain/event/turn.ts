@@ -3,8 +3,8 @@ import type { Log } from '../../log/log.ts';
 import { isRoom, type Stay } from '../../log/stay.ts';
 import type { WaitingRoom } from '../../log/waiting-room.ts';
 import { key } from '../../table/keys.ts';
+import { isPassing } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
-import { isPassing } from '../../table/write.ts';
 import { claimQueue, type EventQueue, isNoteDue, loadQueue, notePoll, placeOf } from './queue.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { traceOf } from '../../kernel/errors.ts';
-import { ignoreRefused } from '../../table/write.ts';
+import { ignoreRefused } from '../../table/outcome.ts';
 import { EXPORT_QUEUE, EXPORTS, exportKey, type RealmExport } from './realm-export.ts';
 import { endExport, LeaseLost, updateExport } from './state.ts';
 import { type ExportTask, keptKeys, uploadOf, writeArchive } from './write.ts';

@@ -1,7 +1,8 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { ConflictError, commit } from '../../log/commit.ts';
 import { logOf } from '../../log/log.ts';
-import { type Changes, isRefused } from '../../table/write.ts';
+import { isRefused } from '../../table/outcome.ts';
+import type { Changes } from '../../table/write.ts';
 import { type ExportJob, exportEvent, exportKey, type RealmExport } from './realm-export.ts';
 
 /** Another run holds the lease, or the export has ended: this run must stop. */

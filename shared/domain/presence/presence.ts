@@ -1,6 +1,6 @@
 import { key } from '../../table/keys.ts';
+import { isPassing, isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
-import { isPassing, isRefused } from '../../table/write.ts';
 
 declare module '../../table/keys.ts' {
   interface ItemTypes {

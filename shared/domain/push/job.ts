@@ -13,8 +13,9 @@ import type { ProblemName } from '../../kernel/errors.ts';
 import type { Outside, Queues, Secrets, Vault } from '../../kernel/outside.ts';
 import { carryOut } from '../../log/carry-out.ts';
 import { type Key, key } from '../../table/keys.ts';
+import { ignoreRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
-import { type Changes, type Condition, ignoreRefused, type Write } from '../../table/write.ts';
+import type { Changes, Condition, Write } from '../../table/write.ts';
 import type { TokenKind } from './device.ts';
 
 /** One run of the push worker in one organization. */

@@ -23,7 +23,7 @@ import { logOf } from '../../log/log.ts';
 import { KEPT } from '../../log/slot.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
-import { ignoreRefused, isRefused } from '../../table/write.ts';
+import { ignoreRefused, isRefused } from '../../table/outcome.ts';
 import { loadBatch } from './batch.ts';
 import { isDue } from './due.ts';
 import { loadPointer, type SearchPointer } from './pointer.ts';

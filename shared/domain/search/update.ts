@@ -2,8 +2,8 @@ import type { Objects, Outside } from '../../kernel/outside.ts';
 import { digestOf } from '../../kernel/text.ts';
 import { runPool } from '../../pool.ts';
 import { key } from '../../table/keys.ts';
+import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
-import { isRefused } from '../../table/write.ts';
 import { type Batch, loadPresent, loadRange, MAX_MESSAGES } from './batch.ts';
 import { REPLACED_KEPT } from './due.ts';
 import {

@@ -1,6 +1,7 @@
 import { type Key, key } from '../../table/keys.ts';
+import { ignoreRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
-import { hasVersion, ignoreRefused, type Write } from '../../table/write.ts';
+import { hasVersion, type Write } from '../../table/write.ts';
 import type { Realm } from '../realm/realm.ts';
 import type { Channel } from './channel.ts';
 
