@@ -85,17 +85,45 @@ describe('a queue', () => {
     expect(await client.poll()).toEqual([]);
   });
 
-  it('lives as long counted from a poll whose write the store refused at first', async () => {
-    const realm = await newRealm();
-    const client = await givenClient(realm, realm.people.member, { idle_queue_timeout: 100 });
-    const busy = realm.container(
-      mishaps({ update: [refusedWith(() => fault('ProvisionedThroughputExceededException'))] }),
-    );
-    realm.pass(90_000);
-    expect(await client.poll({}, busy)).toEqual([]);
-    realm.pass(90_000);
-    expect(await client.poll()).toEqual([]);
-  });
+  const refused = refusedWith(() => fault('ProvisionedThroughputExceededException'));
+
+  it.each([0, 1])(
+    'lives as long counted from a poll with %d messages, even if the store refused its write at first',
+    async (count) => {
+      const realm = await newRealm();
+      const client = await givenClient(realm, realm.people.member, {
+        event_types: ['message'],
+        idle_queue_timeout: 100,
+      });
+      realm.pass(90_000);
+      for (let i = 0; i < count; i++)
+        await sendTo(realm, realm.people.guest, realm.channels.general, 'hello');
+      expect(await client.poll({}, realm.container(mishaps({ update: [refused] })))).toHaveLength(count);
+      realm.pass(90_000);
+      expect(await client.poll()).toEqual([]);
+    },
+  );
+
+  it.each([0, 1])(
+    'fails a poll with %d messages if the store goes on to refuse its write, and loses nothing',
+    async (count) => {
+      const realm = await newRealm();
+      const client = await givenClient(realm, realm.people.member, {
+        event_types: ['message'],
+        idle_queue_timeout: 100,
+      });
+      realm.pass(90_000);
+      for (let i = 0; i < count; i++)
+        await sendTo(realm, realm.people.guest, realm.channels.general, 'hello');
+      const busy = realm.container(mishaps({ update: [refused, refused] }));
+      const query = { queue_id: client.queueId, last_event_id: client.last, dont_block: true };
+      expect(await busy.call(getEvents, realm.people.member, undefined, { query })).toMatchObject({
+        status: 429,
+        body: { code: 'RATE_LIMIT_HIT' },
+      });
+      expect(await client.poll()).toHaveLength(count);
+    },
+  );
 
   it('is written to at most once a minute', async () => {
     const realm = await newRealm();

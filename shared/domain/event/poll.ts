@@ -94,8 +94,11 @@ export async function pollEvents(
   const search = { ...poll, listener, log, reached: { head, ended }, turn, until };
   let isHeld = false;
   try {
-    const [events] = await Promise.all([visibleEvents(listener, first.entries), turn.noteIfDue(started)]);
-    if (events.length > 0) return events;
+    const [events] = await Promise.all([visibleEvents(listener, first.entries), turn.tryToNote(started)]);
+    if (events.length > 0) {
+      await turn.noteIfDue(log.now());
+      return events;
+    }
     if (room === undefined || stay === undefined) return await waitAlone(search);
     isHeld = true;
     return { later: waitInRoom(search, room, stay), end: () => stay.end() };

@@ -2,7 +2,7 @@ import { badRequest, refusal } from '../../kernel/errors.ts';
 import { ConflictError } from '../../log/commit.ts';
 import { KEPT, LONGEST_IDLE } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
-import { isPassing, isRefused } from '../../table/outcome.ts';
+import { isRefused } from '../../table/outcome.ts';
 import type { Table } from '../../table/table.ts';
 import type { Condition } from '../../table/write.ts';
 import type { EventNarrowTerm } from './narrow.ts';
@@ -261,7 +261,7 @@ function noteOf(queue: EventQueue, { cursor, end }: NotedPoll, now: number) {
 
 /**
  * Stores in the queue that it was polled at `now` (ms). A queue that was deleted meanwhile stays deleted. Returns the
- * queue with these changes, or unchanged if the store is busy.
+ * queue with these changes.
  */
 export async function notePoll(
   table: Table,
@@ -274,8 +274,6 @@ export async function notePoll(
   try {
     await table.update(queueKey(realm, queue), { set }, { equals: { queueId: queue.queueId } });
   } catch (error) {
-    // A later poll is noted instead.
-    if (isPassing(error)) return queue;
     // The queue is deleted.
     if (!isRefused(error)) throw error;
   }

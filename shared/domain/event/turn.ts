@@ -86,11 +86,20 @@ export class Turn {
     return this.#next;
   }
 
-  /** Notes the poll in its queue if that is due, so that the queue lives on. */
+  /** Notes the poll in its queue if that is due, so that the queue lives on. A poll that is not noted must not be answered. */
   async noteIfDue(now: number): Promise<void> {
     const { table, realm, cursor, end } = this.#waiting;
     if (isNoteDue(this.#queue, now))
       this.#queue = await notePoll(table, realm, this.#queue, { cursor, end }, now);
+  }
+
+  /** The same if the store is not busy now: the end of the poll tries again. */
+  async tryToNote(now: number): Promise<void> {
+    try {
+      await this.noteIfDue(now);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
   }
 
   /** Throws the fault by which the claim failed, if it did. */
