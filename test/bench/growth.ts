@@ -4,9 +4,7 @@ import { avoidMidnight } from '../support/same-day.ts';
 import { benchClock } from './bench-clock.ts';
 import { type CountRow, countOperation } from './counts.ts';
 import { type CrowdName, crowds } from './crowd.ts';
-import type { Operation } from './operation.ts';
-import { busyMessageOperations } from './operations/busy-message.ts';
-import { operations } from './operations.ts';
+import { operationNamed } from './operations.ts';
 
 /** How much there is of something when it is counted what operations take. */
 const SIZES = [10, 1_000, 10_000];
@@ -118,13 +116,6 @@ const watched: Readonly<Record<CrowdName, readonly string[]>> = {
   ],
 };
 
-/** The operation of this name. */
-function named(name: string): Operation {
-  const found = [...operations, ...busyMessageOperations].find((operation) => operation.name === name);
-  if (!found) throw new Error(`there is no operation '${name}'`);
-  return found;
-}
-
 /** Counts what could grow with one thing, in an organization that has so much of it. */
 export async function countAmong(
   of: CrowdName,
@@ -140,7 +131,7 @@ export async function countAmong(
   await crowds[of](bench.realm, size);
   const rows: GrowthRow[] = [];
   for (const name of names) {
-    rows.push({ of, size, ...(await countOperation(bench, named(name), newContainer)) });
+    rows.push({ of, size, ...(await countOperation(bench, operationNamed(name), newContainer)) });
   }
   return rows;
 }

@@ -14,7 +14,7 @@ import { FunctionProcess } from './function-process.ts';
 import { median } from './latencies.ts';
 import { endpointOf } from './local-cloud.ts';
 import type { Operation } from './operation.ts';
-import { operations } from './operations.ts';
+import { operationNamed } from './operations.ts';
 import { ProcessorShare } from './processor-share.ts';
 import {
   fetchHundred,
@@ -61,22 +61,16 @@ const RUNTIME = 20;
 /** Seconds that a call may take. */
 const LIMIT = 60;
 
-function named(name: string): Operation {
-  const found = operations.find((each) => each.name === name);
-  if (!found) throw new Error(`There is no operation ${name}.`);
-  return found;
-}
-
 /** What clients do most (`docs/COST.md`), and how much time (ms) passes before each call. */
 const measured: readonly (readonly [operation: Operation, apart: number])[] = [
-  [named('presence.update'), 60_000],
+  [operationNamed('presence.update'), 60_000],
   [pollOnce, 0],
   [sendToChannel, 0],
   [fetchHundred, 0],
   [registerEverything, REGISTERED_APART],
 ];
 
-/** How the runtime of Lambda divides memory, as far as we know: a tenth for new objects, the rest for old ones. */
+/** How the runtime of Lambda probably divides memory: a tenth for new objects, the rest for old ones. */
 const heapOf = (memoryMb: number): readonly string[] => [
   `--max-semi-space-size=${Math.floor(memoryMb / 20)}`,
   `--max-old-space-size=${memoryMb - Math.floor(memoryMb / 10)}`,

@@ -1,4 +1,5 @@
 import { channelIdOf, idOf, type Operation, operation, plain, talked } from '../operation.ts';
+import { pollOnce, registerEverything } from '../usual-calls.ts';
 
 const channel = { type: 'channel', to: 'general' } as const;
 const TEXT = 'The quick brown fox jumps over the lazy dog';
@@ -306,7 +307,7 @@ export const messageOperations: readonly Operation[] = [
       parameters: { stream_id, topic: `muted ${n % 20}`, op: n % 40 < 20 ? 'add' : 'remove' },
     }),
   }),
-  plain('events.register:everything', 'member', () => ({ parameters: { apply_markdown: true } })),
+  { ...registerEverything, name: 'events.register:everything' },
   plain('events.register:messages only', 'bot', () => ({
     parameters: { event_types: ['message'], fetch_event_types: ['message'] },
   })),
@@ -333,16 +334,7 @@ export const messageOperations: readonly Operation[] = [
     },
     request: (query) => ({ query }),
   }),
-  operation({
-    name: 'events.get:nothing is there',
-    as: 'guest',
-    repeatable: true,
-    prepare: async (call) => {
-      const { queue_id, last_event_id } = await call('events.register', 'guest', { fetch_event_types: [] });
-      return { queue_id, last_event_id, dont_block: true };
-    },
-    request: (query) => ({ query }),
-  }),
+  { ...pollOnce, name: 'events.get:nothing is there' },
   operation({
     name: 'events.get:held to the end',
     as: 'guest',
