@@ -87,17 +87,22 @@ describe('a queue', () => {
 
   const refused = refusedWith(() => fault('ProvisionedThroughputExceededException'));
 
+  /** A queue whose next poll has to be noted, with so many messages for it. */
+  async function givenDueNote(count: number) {
+    const realm = await newRealm();
+    const client = await givenClient(realm, realm.people.member, {
+      event_types: ['message'],
+      idle_queue_timeout: 100,
+    });
+    realm.pass(90_000);
+    for (let i = 0; i < count; i++) await sendTo(realm, realm.people.guest, realm.channels.general, 'hello');
+    return { realm, client };
+  }
+
   it.each([0, 1])(
     'lives as long counted from a poll with %d messages, even if the store refused its write at first',
     async (count) => {
-      const realm = await newRealm();
-      const client = await givenClient(realm, realm.people.member, {
-        event_types: ['message'],
-        idle_queue_timeout: 100,
-      });
-      realm.pass(90_000);
-      for (let i = 0; i < count; i++)
-        await sendTo(realm, realm.people.guest, realm.channels.general, 'hello');
+      const { realm, client } = await givenDueNote(count);
       expect(await client.poll({}, realm.container(mishaps({ update: [refused] })))).toHaveLength(count);
       realm.pass(90_000);
       expect(await client.poll()).toEqual([]);
@@ -107,14 +112,7 @@ describe('a queue', () => {
   it.each([0, 1])(
     'fails a poll with %d messages if the store goes on to refuse its write, and loses nothing',
     async (count) => {
-      const realm = await newRealm();
-      const client = await givenClient(realm, realm.people.member, {
-        event_types: ['message'],
-        idle_queue_timeout: 100,
-      });
-      realm.pass(90_000);
-      for (let i = 0; i < count; i++)
-        await sendTo(realm, realm.people.guest, realm.channels.general, 'hello');
+      const { realm, client } = await givenDueNote(count);
       const busy = realm.container(mishaps({ update: [refused, refused] }));
       const query = { queue_id: client.queueId, last_event_id: client.last, dont_block: true };
       expect(await busy.call(getEvents, realm.people.member, undefined, { query })).toMatchObject({
