@@ -67,7 +67,7 @@ export async function loadList<K extends RememberedKind>(
   const items = listed(kind, beside ?? (await read()));
   const isWhole =
     version === undefined || (typeof version === 'number' && version <= whole) || begun - seen >= SETTLE;
-  const bytes = items.reduce((sum, item) => sum + JSON.stringify(item).length, 0);
+  const bytes = isWhole ? items.reduce((sum, item) => sum + JSON.stringify(item).length, 0) : 0;
   const isKept = isWhole && bytes <= MAX_BYTES;
   lists[kind].delete(realm);
   lists[kind].set(realm, { version, seen, ...(isKept && { list: { items, bytes, read: begun } }) });
