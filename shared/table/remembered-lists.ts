@@ -24,7 +24,7 @@ declare module './keys.ts' {
   }
 }
 
-/** The same, ready for use. */
+/** How to recognize an item of each kind, and the attributes that its list leaves out. */
 export const rememberedLists = (Object.keys(rememberedKinds) as RememberedKind[]).map((kind) => ({
   kind,
   has: isOf(kind),

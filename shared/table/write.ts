@@ -70,7 +70,7 @@ export function transactElement(table: string, write: Write): Element {
 
 const isListVersion = isOf('listVersions');
 
-/** The writes, and one more for each organization of which they change remembered lists. */
+/** The writes, and one more for each organization whose remembered lists they change. */
 export function withListVersions(writes: readonly Write[], version: ListVersion): readonly Write[] {
   const changed = new Map<string, Partial<Record<RememberedKind, ListVersion>>>();
   for (const write of writes) {
