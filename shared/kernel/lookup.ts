@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { KnownHead } from '../log/checkpoint.ts';
 import type { Linkifiers } from '../markdown/linkifier-engine.ts';
 import { type ItemName, type ItemOf, idOf, type Key, key } from '../table/keys.ts';
 import { BATCH, type Table } from '../table/table.ts';
@@ -159,6 +160,8 @@ export class LookupCache {
   readonly lists: KnownLists = { user: new Map(), profile: new Map() };
   /** By realm: how many slots the log had for its last seconds when they were read last. */
   readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
+  /** By realm: the end of the log when a registration read it last. */
+  readonly heads = new BoundedMap<KnownHead>(MAX_ITEMS);
 
   /** The realm to which a host led last time. */
   realmOf(host: string): string | undefined {

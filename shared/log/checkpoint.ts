@@ -6,7 +6,7 @@ import { follow, type Log, logOf, type Numbers, SETTLE, WHOLE } from './log.ts';
 import type { Slot } from './slot.ts';
 
 /** Numbers between two checkpoints. */
-const INTERVAL = 256;
+const INTERVAL = 64;
 
 /** Commits to the log of an organization, like a request. */
 export const commitTo =
@@ -18,10 +18,10 @@ export const commitTo =
     commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan);
 
 /** Slots that the first query reads: usually all above the checkpoint. */
-const TAIL = 320;
+const TAIL = 100;
 
 /**
- * Commits a change (`commit`). Every 256 numbers it also saves a checkpoint, so that the next registration reads few
+ * Commits a change (`commit`). Every 64 numbers it also saves a checkpoint, so that the next registration reads few
  * slots. If only that fails, it is reported: the change is committed.
  */
 export async function commitAndCheckpoint<T>(
@@ -52,19 +52,50 @@ export async function commitAndCheckpoint<T>(
 /** The end of the unbroken run of the whole log. */
 export interface StableHead {
   readonly seq: number;
-  /** The newest message on the way there, if any. */
+  /** The newest message among the slots that were read on the way there, if any. */
   readonly messageId?: number;
+}
+
+/** What a container remembers of the end of a log: it never reads again what is below. */
+export interface KnownHead extends StableHead {
+  /** When everything up to here could be read in full, at the latest; ms. */
+  readonly whole: number;
+}
+
+/** What a registration has to say about itself. */
+interface HeadReader {
+  /** The heads that the container remembers, by realm. */
+  readonly heads?: {
+    readonly get: (realm: string) => KnownHead | undefined;
+    readonly set: (realm: string, head: KnownHead) => void;
+  };
+  /** The users for whom it reads the state. Without them, it is for everybody's. */
+  readonly userIds?: readonly number[];
 }
 
 /**
  * Returns the cursor of a registration (DESIGN 5, rule 4): the end of the unbroken run of the whole log. Not the counter:
  * writers that took a number below it may still commit. It returns once everything up to the end can be read in full, so
- * that later reads see all of it. One round trip, while the checkpoint is near.
+ * that later reads see all of it. With `userIds`, all that is read for these users: that is at once, unless something of
+ * theirs, or something for many, was written lately. One round trip, while the checkpoint or the remembered head is near.
  */
-export async function stableHead(log: Log): Promise<StableHead> {
-  const { seq, newest, messageId } = await walk(log);
-  if (log.now() - newest < WHOLE) await log.wait(SETTLE);
-  return { seq, ...(messageId !== undefined && { messageId }) };
+export async function stableHead(log: Log, { heads, userIds }: HeadReader = {}): Promise<StableHead> {
+  const known = heads?.get(log.realm);
+  const { slots, isAll, head } = await walk(log, known);
+  const now = log.now();
+  const isOld = ({ at }: Slot): boolean => now - at >= WHOLE;
+  const young = slots.filter((slot) => slot.kind !== 'tombstone' && !isOld(slot));
+  // Of those that were not read, nothing is known but that they are older.
+  const areOthersOld = isAll || slots.length === 0 || isOld(slots.at(-1) as Slot);
+  const isWholeFor = (mayTouch: (owners: Slot['owners']) => boolean): boolean =>
+    areOthersOld && !young.some(({ owners }) => mayTouch(owners));
+  const isWhole = isWholeFor((owners) => owners?.length !== 0);
+  heads?.set(log.realm, { ...head, whole: Math.max(known?.whole ?? 0, isWhole ? now : now + SETTLE) });
+  const isWholeForThem = isWholeFor(
+    (owners) => userIds === undefined || owners === undefined || owners.some((id) => userIds.includes(id)),
+  );
+  if (!isWholeForThem || now < (known?.whole ?? 0)) await log.wait(SETTLE);
+  return head;
 }
 
 /** Moves the checkpoint to the end, so that the next walk is short. */
@@ -73,49 +104,54 @@ export async function saveCheckpoint(log: Log): Promise<void> {
 }
 
 interface Walk {
-  readonly seq: number;
-  /** When the newest of the slots was written, ms. */
-  readonly newest: number;
-  readonly messageId: number | undefined;
+  readonly head: StableHead;
+  /** The last slots of the log, newest first. */
+  readonly slots: readonly Slot[];
+  /** Whether these are all above the remembered head. */
+  readonly isAll: boolean;
 }
 
-/** Walks from the checkpoint to the end, and moves the checkpoint there if it is far. */
-async function walk(log: Log): Promise<Walk> {
+/** Walks from the checkpoint, or the remembered head, to the end, and moves the checkpoint there if it is far. */
+async function walk(log: Log, known?: StableHead): Promise<Walk> {
   const checkpointKey = key('solid', log);
   const { realm } = log;
   const [stored, tail] = await Promise.all([
     log.table.get(checkpointKey),
-    log.table.page('slot', { realm }, { descending: true, limit: TAIL }),
+    log.table.page(
+      'slot',
+      { realm },
+      { from: { seq: (known?.seq ?? 0) + 1 }, descending: true, limit: TAIL },
+    ),
   ]);
   const checkpoint = stored?.seq ?? 0;
-  const lowest = tail.items.at(-1);
-  const reachesCheckpoint = !tail.more || (lowest !== undefined && lowest.seq - lowest.width <= checkpoint);
-  let found = { seq: checkpoint, newest: 0, messageId: undefined } as Walk;
-  if (reachesCheckpoint) {
-    found = await step(log, tail.items.filter(({ seq }) => seq > checkpoint).reverse(), found);
+  const { items: slots, more } = tail;
+  let seq = Math.max(checkpoint, known?.seq ?? 0);
+  const lowest = slots.at(-1);
+  const reachesDown = !more || (lowest !== undefined && lowest.seq - lowest.width <= seq);
+  if (reachesDown) {
+    const above = slots.filter((slot) => slot.seq > seq).reverse();
+    seq = await endOf(log, above, seq);
   } else {
-    for (let more = true; more; ) {
-      const before = found.seq;
+    for (let goesOn = true; goesOn; ) {
+      const before = seq;
       const page = await log.table.page('slot', { realm }, { from: { seq: before + 1 }, limit: 1_000 });
-      found = await step(log, page.items, found);
-      more = page.more && found.seq > before;
+      seq = await endOf(log, page.items, before);
+      goesOn = page.more && seq > before;
     }
   }
-  if (found.seq - checkpoint >= INTERVAL) {
+  if (seq - checkpoint >= INTERVAL) {
     await log.table
-      .update(checkpointKey, { set: { seq: found.seq } }, { below: { seq: found.seq } })
+      .update(checkpointKey, { set: { seq } }, { below: { seq } })
       // Another reader moved it further.
       .catch(ignoreRefused);
   }
-  return found;
+  const newest = slots.find((slot) => slot.kind === 'message' && slot.seq <= seq)?.seq;
+  const messageId = newest ?? known?.messageId;
+  return { head: { seq, ...(messageId !== undefined && { messageId }) }, slots, isAll: !more };
 }
 
-async function step(log: Log, slots: readonly Slot[], from: Walk): Promise<Walk> {
-  const { head } = await follow(log, slots, from.seq, new Map(), () => true);
-  const passed = slots.filter(({ seq }) => seq <= head);
-  return {
-    seq: head,
-    newest: Math.max(from.newest, ...passed.map(({ at }) => at)),
-    messageId: passed.findLast(({ kind }) => kind === 'message')?.seq ?? from.messageId,
-  };
+/** The end of the unbroken run through slots in rising order. */
+async function endOf(log: Log, slots: readonly Slot[], from: number): Promise<number> {
+  const { head } = await follow(log, slots, from, new Map(), () => true);
+  return head;
 }

@@ -3,6 +3,7 @@ import { indexes, key, padded } from '../table/keys.ts';
 import { isThrottled, type Outcome } from '../table/outcome.ts';
 import type { Item, Write } from '../table/write.ts';
 import { allocate, backoff, fill, type Log, type Numbers, release, silenceOf } from './log.ts';
+import { ownersOf } from './owners.ts';
 import { type Entry, type EventEntry, expiry } from './slot.ts';
 
 /** What a decision changes: the writes, and the entries of the log in order, one number for each. */
@@ -121,7 +122,7 @@ async function tryNumbers(
   let writes = change.writes;
   let isKnown = true;
   for (let attempt = 0; ; attempt++) {
-    const slots = slotWrites(log, numbers, change.entries, mark);
+    const slots = slotWrites(log, numbers, change.entries, mark, ownersOf(writes));
     const outcome = await tryOnce(log, numbers, [...slots, ...writes.map((write) => ordered(write, top))]);
     if (outcome.state === 'done') return 'committed';
     if (outcome.state === 'unsure') {
@@ -218,9 +219,15 @@ const isOutrun = (write: Write | undefined, item: Item | undefined, top: number)
 /**
  * Packs the entries of a commit into slots: events share one, and a message closes its own. Each slot has the highest of
  * its numbers; the first one also covers numbers that were not needed. The last slot always has the highest number of
- * all, so it decides for the others.
+ * all, so it decides for the others. `owners` is what `ownersOf` says of the other writes of the commit.
  */
-export function slotWrites(log: Log, numbers: Numbers, entries: readonly Entry[], mark: string): Write[] {
+export function slotWrites(
+  log: Log,
+  numbers: Numbers,
+  entries: readonly Entry[],
+  mark: string,
+  owners?: readonly number[],
+): Write[] {
   const at = log.now();
   const spare = numbers.length - entries.length;
   const writes: Write[] = [];
@@ -234,7 +241,11 @@ export function slotWrites(log: Log, numbers: Numbers, entries: readonly Entry[]
     }
     const width =
       (entry.kind === 'message' ? events.length + 1 : events.length) + (writes.length === 0 ? spare : 0);
-    const slot = { seq, width, at, commit: mark, ...(writes.length === 0 && silenceOf(numbers)) };
+    const slot = {
+      ...{ seq, width, at, commit: mark },
+      ...(owners && { owners }),
+      ...(writes.length === 0 && silenceOf(numbers)),
+    };
     const item =
       entry.kind === 'event'
         ? { ...slot, kind: 'event', events, expires: expiry(at) }

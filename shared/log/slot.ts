@@ -151,6 +151,11 @@ interface Written extends Key {
    * So a hole below it is passed as it is, however wide: its slots were deleted, or nobody will ever write them.
    */
   readonly isAfterSilence?: true;
+  /**
+   * The users in whose own items its commit wrote, if those and the log are all of it that registrations read. So others,
+   * who have read the slot, need not wait until the rest of the transaction can be read too.
+   */
+  readonly owners?: readonly number[];
 }
 
 /** Events of one commit; the last one has the slot's number, the others those below it. */
@@ -212,7 +217,7 @@ export function entriesOf(slot: Slot): ReadEntry[] {
  * own, which stay: without the message, a client would get events about a message that it never had.
  */
 export function tombstoneOf(slot: MessageSlot, now: number): Omit<Tombstone, keyof Key> {
-  const { pk, sk, seq, width, at, commit, kind, before, isAfterSilence, ...message } = slot;
+  const { pk, sk, seq, width, at, commit, kind, before, isAfterSilence, owners, ...message } = slot;
   // A name with a slash is a reaction, as earlier releases stored it: each has an entry of its own.
   const fields = Object.entries(message).filter(([name]) => !name.includes('/'));
   return {

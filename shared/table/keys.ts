@@ -205,6 +205,12 @@ const escaped = (value: string): string =>
 export const realmOf = ({ pk }: Key): string =>
   pk.slice(0, pk.indexOf('/')).replaceAll('%2F', '/').replaceAll('%25', '%');
 
+/** The user in whose partition an item stands; undefined if it stands elsewhere. */
+export function userOf({ pk }: Key): number | undefined {
+  const [, part, userId] = pk.split('/');
+  return part === 'user' ? Number(userId) : undefined;
+}
+
 /** A template of the map, taken apart: the text before each field, and the one after the last. */
 interface Form {
   readonly texts: readonly string[];
@@ -292,6 +298,10 @@ export const conversationOf = {
   /** `people` is the sorted ids joined by commas, or a digest of that where the list is long. */
   direct: (people: string): string => `direct:${people}`,
 } as const;
+
+/** The people of a direct conversation; none if it has so many that only their digest is known. */
+export const peopleOf = (conversation: string): readonly number[] =>
+  (/^direct:(\d+(?:,\d+)*)$/.exec(conversation)?.[1] ?? '').split(',').filter(Boolean).map(Number);
 
 /** The prefix of the sort keys of a user's read state in the topics of one channel. */
 export const readPrefix = (channelId: number): string =>

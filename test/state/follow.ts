@@ -22,6 +22,8 @@ const usual: readonly Viewer[] = [
 
 /** A user's client that follows the events. */
 interface Follower {
+  /** As the container sees it that answers this client. */
+  readonly realm: TestRealm;
   readonly name: string;
   readonly person: Person;
   readonly client: Client;
@@ -42,19 +44,20 @@ export async function follow(given: TestRealm, more: readonly Viewer[] = []): Pr
   const { curtain } = given;
   // What was there before is seen whole.
   curtain?.lift();
-  // Time passes at once while a poll waits for entries to settle.
-  const realm = given.container(curtain?.reading(given.outside.now), {
-    wait: async (ms) => {
-      given.pass(ms);
-      await tick();
-    },
-  });
   const followers = await Promise.all(
     [...usual, ...more].map(async ([who, kind]): Promise<Follower> => {
+      // A container for each of them: what one has seen whole, the next one sees half again.
+      const realm = given.container(curtain?.reading(given.outside.now), {
+        // Time passes at once while a poll waits for entries to settle.
+        wait: async (ms) => {
+          given.pass(ms);
+          await tick();
+        },
+      });
       const person = typeof who === 'string' ? realm.people[who] : who;
       const client = await registered(realm, person, kinds[kind]);
       const name = typeof who === 'string' ? who : 'other';
-      return { name, person, client, known: knownFrom(client.state, kinds[kind]) };
+      return { realm, name, person, client, known: knownFrom(client.state, kinds[kind]) };
     }),
   );
   return {
@@ -63,7 +66,7 @@ export async function follow(given: TestRealm, more: readonly Viewer[] = []): Pr
       // One after the other, so that each of them sees the worst of what a transaction may look like.
       for (const follower of followers) {
         curtain?.fall(given.outside.now());
-        heard.push(await caughtUp(realm, follower));
+        heard.push(await caughtUp(follower));
       }
       curtain?.lift();
       return Object.groupBy(heard.flat(), ({ name }) => name) as never;
@@ -74,7 +77,7 @@ export async function follow(given: TestRealm, more: readonly Viewer[] = []): Pr
 const registered = (realm: TestRealm, person: Person, { parameters }: Kind): Promise<Client> =>
   givenClient(realm, person, { fetch_event_types: null, ...parameters });
 
-async function caughtUp(realm: TestRealm, { name, person, client, known }: Follower) {
+async function caughtUp({ realm, name, person, client, known }: Follower) {
   const all: Event[] = [];
   for (;;) {
     const events = await client.poll();

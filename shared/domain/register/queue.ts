@@ -53,7 +53,10 @@ export async function loadBeginning(
 ) {
   const { realm } = log;
   const [end, bot, hints] = await Promise.all([
-    stableHead(log),
+    stableHead(log, {
+      heads: outside.cache.heads,
+      userIds: [userId, ...(ownerId === undefined ? [] : [ownerId])],
+    }),
     ownerId === undefined ? undefined : outside.table.get('bot', { realm, ownerId, userId }),
     loadHints(outside, realm, userId, registration),
   ]);
