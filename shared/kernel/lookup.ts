@@ -160,6 +160,8 @@ export class LookupCache {
   readonly lists: KnownLists = { user: new Map(), profile: new Map() };
   /** By realm: how many slots the log had for its last seconds when they were read last. */
   readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
+  /** By user and realm: how many slots of the log there were for each message that they fetched. */
+  readonly paces = new BoundedMap<number>(MAX_ITEMS);
   /** By realm: the end of the log when a registration read it last. */
   readonly heads = new BoundedMap<KnownHead>(MAX_ITEMS);
 

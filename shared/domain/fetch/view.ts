@@ -15,7 +15,7 @@ import type { Reader } from '../reader/reader.ts';
 import { aboveReadFloor, inLog, listedStream, type MessageStream, placeCache } from '../reader/streams.ts';
 import type { FeedHint } from './feed-hint.ts';
 import { listedAsUnread, type Source, SourceStreams } from './source.ts';
-import type { Around } from './window.ts';
+import { type Around, END } from './window.ts';
 
 /** What the views of one fetch share. */
 export interface ViewOptions {
@@ -30,9 +30,16 @@ export interface ViewOptions {
   readonly readsTexts: boolean;
 }
 
-/** Slots per read of the log. */
+/** Slots of the log that are read for some messages. Fewer are read at first where the container knows how many it takes. */
 const MIN_SLOTS = 100;
 const MAX_SLOTS = 1_000;
+const mostSlots = (need: number): number => Math.min(MAX_SLOTS, Math.max(MIN_SLOTS, 2 * need));
+
+/** Spare slots, since what is between the messages varies. */
+const withSpare = (slots: number): number => Math.ceil(1.2 * slots) + 10;
+
+/** Fewer messages than this say nothing about how many slots the next ones take. */
+const MIN_SAMPLE = 10;
 
 /**
  * The messages of a fetch around one id. It reads heads near that id before the reader's access is known: in the log
@@ -42,6 +49,8 @@ export class View {
   readonly #options: ViewOptions;
   readonly #streams: SourceStreams;
   readonly #log: RangeCache | undefined;
+  /** The numbers of the slots of the log that were read. */
+  readonly #slots: number[] = [];
   #isSparse = false;
 
   constructor(options: ViewOptions) {
@@ -50,7 +59,8 @@ export class View {
     this.#options = options;
     this.#streams = new SourceStreams(reader, source);
     const isWide = source.kind === 'received' || source.kind === 'public';
-    this.#log = isWide && isDense ? new RangeCache(inLog(reader)) : undefined;
+    this.#log =
+      isWide && isDense ? new RangeCache(inLog(reader, (seqs) => this.#slots.push(...seqs))) : undefined;
   }
 
   /** The log had too few messages of the reader's, so that the places had to be read. */
@@ -64,8 +74,9 @@ export class View {
     const { pivot, older, newer, isFiltered = false } = around;
     if (log === undefined)
       return this.#streams.prefetch(around, this.#options.hint, this.#options.isFiltered || isFiltered);
+    const { pace } = this.#options.reader;
     const limit = (need: number): number =>
-      isFiltered ? MAX_SLOTS : Math.min(MAX_SLOTS, Math.max(MIN_SLOTS, 2 * need));
+      isFiltered ? MAX_SLOTS : Math.min(mostSlots(need), pace ? withSpare(pace * need) : MAX_SLOTS);
     log.moveTo(pivot);
     await Promise.all([
       older > 0 && log.extend('older', limit(older)),
@@ -79,12 +90,32 @@ export class View {
     const search = { ...wanted, readsTexts };
     if (search.need === 0) return { heads: [], isComplete: true };
     if (this.#log) {
-      const found = await mergeStreams({ ...search, streams: await this.#opened(), mayRead: false });
-      if (found.isComplete) return found;
+      const found = await this.#findInLog(this.#log, { ...search, streams: await this.#opened() });
+      if (found.isComplete || !search.mayRead) return found;
       this.#isSparse ||= !isFiltered && found.heads.length < Math.min(search.need, MAX_SLOTS / 2);
     }
     const streams = await (isUnreadOnly ? this.#streams.unread() : this.#streams.all());
     return mergeStreams({ ...search, streams, isFiltered });
+  }
+
+  /** Finds messages in the log. If it may read, and fewer slots were read than usual, it reads the others: one round trip. */
+  async #findInLog(log: RangeCache, search: Search): Promise<SearchResult> {
+    const { side, from, need, mayRead } = search;
+    const find = (): Promise<SearchResult> => mergeStreams({ ...search, mayRead: false });
+    const slotsUpTo = (id: number): number =>
+      this.#slots.filter((seq) => (side === 'older' ? id <= seq && seq < from : from <= seq && seq <= id))
+        .length;
+    let found = await find();
+    const left = mostSlots(need) - slotsUpTo(side === 'older' ? 0 : END);
+    if (!found.isComplete && mayRead && left > 0) {
+      await log.extend(side, left);
+      found = await find();
+    }
+    const last = found.heads.at(-1);
+    if (last !== undefined && found.heads.length >= MIN_SAMPLE) {
+      this.#options.reader.notePace(slotsUpTo(last.id) / found.heads.length);
+    }
+    return found;
   }
 
   /** The oldest cached message that matches. */

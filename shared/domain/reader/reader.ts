@@ -46,6 +46,15 @@ export class Reader {
     if (self) this.#read.set('self', Promise.resolve(self));
   }
 
+  /** How many slots of the log there were lately for each message of the reader's; undefined if the container does not know. */
+  get pace(): number | undefined {
+    return this.#outside.cache.paces.get(`${this.userId}/${this.realm}`);
+  }
+
+  notePace(slotsPerMessage: number): void {
+    this.#outside.cache.paces.set(`${this.userId}/${this.realm}`, slotsPerMessage);
+  }
+
   #once<T>(name: string, load: () => Promise<T>): Promise<T> {
     const known = this.#read.get(name);
     if (known) return known as Promise<T>;

@@ -65,11 +65,16 @@ async function readAndKeep(reader: Reader, ids: readonly number[]): Promise<read
   return messages;
 }
 
-/** All messages of the organization, with or without access, from the log itself: a consistent read. */
+/**
+ * All messages of the organization, with or without access, from the log itself: a consistent read.
+ *
+ * @param onSlots gets the numbers of all slots that were read, also of those that are no messages
+ */
 export const inLog =
-  (reader: Reader): RangeReader =>
+  (reader: Reader, onSlots: (numbers: readonly number[]) => void): RangeReader =>
   async (reach) => {
     const { items, more } = await reader.table.page('slot', { realm: reader.realm }, rangeOf(reach));
+    onSlots(items.map(({ seq }) => seq));
     const messages = items.filter(isMessage);
     reader.keep(messages);
     return { heads: messages, until: more ? items.at(-1)?.seq : undefined };
