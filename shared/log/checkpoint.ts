@@ -6,7 +6,7 @@ import { follow, type Log, logOf, type Numbers, SETTLE, WHOLE } from './log.ts';
 import type { Slot } from './slot.ts';
 
 /** Numbers between two checkpoints. */
-const INTERVAL = 64;
+const INTERVAL = 256;
 
 /** Commits to the log of an organization, like a request. */
 export const commitTo =
@@ -18,10 +18,10 @@ export const commitTo =
     commitAndCheckpoint(logOf(outside, realm), outside.report, count, plan);
 
 /** Slots that the first query reads: usually all above the checkpoint. */
-const TAIL = 100;
+const TAIL = 320;
 
 /**
- * Commits a change (`commit`). Every 64 numbers it also saves a checkpoint, so that the next registration reads few
+ * Commits a change (`commit`). Every 256 numbers it also saves a checkpoint, so that the next registration reads few
  * slots. If only that fails, it is reported: the change is committed.
  */
 export async function commitAndCheckpoint<T>(
