@@ -1,10 +1,10 @@
 import type { MessageHead } from '../../log/message.ts';
 import type { Side } from '../../model/message/load.ts';
-import { hasReceived, mayRead } from '../../model/message/message.ts';
+import { mayRead } from '../../model/message/message.ts';
 import { isGuest, type Standing } from '../../model/permission/permission.ts';
 import { mergeStreams, type Search, type SearchResult } from '../reader/merge-streams.ts';
 import { isMuted } from '../reader/muting.ts';
-import { idsWhere, unreadAmong } from '../reader/streams.ts';
+import { idsWhere, receivedAmong, unreadAmong } from '../reader/streams.ts';
 import { EXTRA, type Fetch } from './fetch.ts';
 import { includesHistory, isState } from './narrow.ts';
 import { type Match, matchFor } from './narrow-match.ts';
@@ -153,10 +153,10 @@ export class WindowSearch {
     const matching = await matchFor(reader, this.#standing, open)(heads);
     // What was starred need not have been received.
     const showsHistory = kind === 'starred' || includesHistory(terms, isGuest(this.#standing));
-    const seen = await idsWhere(
-      heads.filter(({ id }) => matching.has(id)),
-      (head) => (showsHistory ? mayRead(reader, this.#standing, head) : hasReceived(reader, head)),
-    );
+    const matches = heads.filter(({ id }) => matching.has(id));
+    const seen = showsHistory
+      ? await idsWhere(matches, (head) => mayRead(reader, this.#standing, head))
+      : await receivedAmong(reader, matches);
     return this.#matchTexts ? this.#matchTexts(heads.filter(({ id }) => seen.has(id))) : seen;
   };
 }

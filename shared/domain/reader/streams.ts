@@ -10,6 +10,7 @@ import {
   type RangeResult,
   rangeOf,
 } from '../../model/message/load.ts';
+import { isReceived } from '../../model/message/message.ts';
 import { floorOf, isUnread } from '../../model/message/read-state.ts';
 import { currentMessages } from '../../model/message/recent.ts';
 import type { Reader } from './reader.ts';
@@ -148,6 +149,20 @@ export const unreadAmong =
   (reader: Reader) =>
   (heads: readonly MessageHead[]): Promise<ReadonlySet<number>> =>
     idsWhere(heads, (head) => isUnreadBy(reader, head));
+
+/** Returns the ids of those messages that the reader has received. */
+export async function receivedAmong(
+  reader: Reader,
+  heads: readonly MessageHead[],
+): Promise<ReadonlySet<number>> {
+  const channels = [...new Set(heads.flatMap(({ channelId }) => channelId ?? []))];
+  const loaded = await Promise.all(channels.map(async (id) => [id, await reader.subscription(id)] as const));
+  const subscriptions = new Map(loaded);
+  const received = heads.filter((head) =>
+    isReceived(reader.userId, head, subscriptions.get(head.channelId ?? 0)),
+  );
+  return new Set(received.map(({ id }) => id));
+}
 
 /** The ids of the messages for which a test holds. */
 export async function idsWhere(

@@ -131,12 +131,23 @@ interface Facts {
   channel(channelId: number): Promise<ChannelWithSubscription | undefined>;
 }
 
-/** Whether the reader takes part in the direct conversation, or was subscribed to the channel before the message. */
-export async function hasReceived(reader: Facts, { id, channelId, people }: MessageHead): Promise<boolean> {
-  if (channelId === undefined) return people?.includes(reader.userId) === true;
-  const subscription = await reader.subscription(channelId);
-  return subscription !== undefined && id > subscription.since;
-}
+/** Whether a user takes part in the direct conversation, or was subscribed to the channel before the message. */
+export const isReceived = (
+  userId: number,
+  { id, channelId, people }: MessageHead,
+  subscription: Pick<Subscription, 'since'> | undefined,
+): boolean =>
+  channelId === undefined
+    ? people?.includes(userId) === true
+    : subscription !== undefined && id > subscription.since;
+
+/** The same for a reader. */
+export const hasReceived = async (reader: Facts, head: MessageHead): Promise<boolean> =>
+  isReceived(
+    reader.userId,
+    head,
+    head.channelId === undefined ? undefined : await reader.subscription(head.channelId),
+  );
 
 /** Whether the reader may read a message now: one they received, or in a channel whose history they can read. */
 export async function mayRead(reader: Facts, standing: Standing, head: MessageHead): Promise<boolean> {
