@@ -123,13 +123,16 @@ export async function loadReactions(
 ): Promise<Reaction[]> {
   const at = summaryKey(realm, messageId);
   const loadMore = () => table.all('reaction', { realm, messageId });
+  const reading = table.get(at);
   const early = memory?.recall(at) === undefined ? undefined : loadMore();
-  const [summary, expected] = await Promise.all([table.get(at), early]);
+  // If the first fails, the other has no one to wait for it.
+  early?.catch(() => {});
+  const summary = await reading;
   if (summary === undefined) return [];
   const first = reactionsIn(summary);
   if (summary.isFull !== true || (summary.count ?? 0) <= first.length) return first;
   memory?.keep(at, { isFull: true });
-  return [...first, ...(expected ?? (await loadMore()))];
+  return [...first, ...(await (early ?? loadMore()))];
 }
 
 /** Whether a message has reactions. One round trip. */

@@ -35,19 +35,25 @@ export const attributeInMessage = ({ type, code }: EmojiKey, userId: number): st
   `${IN_MESSAGE}/${type}/${code}/${userId}`;
 
 /** The reactions that earlier releases stored in the message, in no order. */
-export const reactionsInMessage = (message: object): Reaction[] =>
-  Object.keys(message).flatMap((attribute): Reaction[] => {
-    if (!attribute.startsWith(PREFIX)) return [];
+export function reactionsInMessage(message: object): Reaction[] {
+  const found: Reaction[] = [];
+  // Hundreds of messages are looked through at once, and hardly any has one.
+  for (const attribute in message) {
+    if (!attribute.startsWith(PREFIX)) continue;
     const [, type, code, userId, ...rest] = attribute.split('/');
-    if (code === undefined || userId === undefined || rest.length > 0) return [];
+    if (code === undefined || userId === undefined || rest.length > 0) continue;
     const { name, seq } = (message as Readonly<Record<string, StoredReaction>>)[attribute] as StoredReaction;
-    return [{ type: type as ReactionType, code, name, userId: Number(userId), seq }];
-  });
+    found.push({ type: type as ReactionType, code, name, userId: Number(userId), seq });
+  }
+  return found;
+}
 
 /** All reactions to a message, oldest first, from the message and from `stored`. */
 export function allReactions(message: object, stored: readonly Reaction[]): Reaction[] {
-  const inOrder = [...reactionsInMessage(message), ...stored].sort((a, b) => b.seq - a.seq);
+  const all = [...reactionsInMessage(message), ...stored];
+  if (all.length < 2) return all;
   // During an upgrade, functions of two releases may both have stored one. Its first place in the order stays.
+  const inOrder = all.sort((a, b) => b.seq - a.seq);
   return [...new Map(inOrder.map((each) => [attributeInMessage(each, each.userId), each])).values()].sort(
     (a, b) => a.seq - b.seq,
   );
