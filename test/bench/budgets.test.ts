@@ -7,7 +7,7 @@ import type { Measured } from './measured.ts';
 import { readRecorded } from './recorded.ts';
 
 const nothing: Measured = {
-  ...{ counts: [], growth: [], load: [], delivery: [], held: [], functions: [], plugins: [] },
+  ...{ counts: [], growth: [], load: [], turns: [], delivery: [], held: [], functions: [], plugins: [] },
   ...{ processor: [], sizes: [], memory: [], start: [], stack: [], export: [], search: [] },
 };
 
@@ -38,6 +38,8 @@ describe('the table of budgets (DESIGN 7)', () => {
     expect(rowsOf({})).toEqual([]);
     const start = [{ start: 'nothing changed', p50: 1_400, max: 1_500 }] as const;
     expect(rowsOf({ start }).map(({ what }) => what)).toEqual(['s, npm start, nothing changed, p50']);
+    const turns = [{ operation: 'emoji.list', p50: 5, p99: 9, limit: 4 }] as const;
+    expect(rowsOf({ turns })).toMatchObject([{ budget: 4, measured: 5, verdict: 'OVER' }]);
   });
 
   it('marks figures over the budget, but not one exactly at it', () => {

@@ -33,6 +33,7 @@ export const budgetRows = (measured: Measured): readonly BudgetRow[] => [
   ...processorRows(measured),
   ...memoryRows(measured),
   ...startRows(measured),
+  ...turnRows(measured),
   ...wakeRows(measured),
   ...crowdRows(measured),
   ...heldRows(measured),
@@ -186,6 +187,11 @@ const memoryRows = ({ memory }: Measured): readonly BudgetRow[] =>
       when === 'every function was called' ? designBudgets.calledMb : designBudgets.idleMb,
       mb,
     ),
+  );
+
+const turnRows = ({ turns }: Measured): readonly BudgetRow[] =>
+  turns.map(({ operation, p50, p99, limit }) =>
+    judged(`ms, ${operation}, in turn with others, p50`, limit, p50, `99 in 100 within ${figure(p99)}`),
   );
 
 const startRows = ({ start }: Measured): readonly BudgetRow[] =>

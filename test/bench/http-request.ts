@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
+import { type Agent, request } from 'node:http';
 import type { Endpoint } from '../../shared/endpoints/endpoint.ts';
 import type { Request } from './operation.ts';
 
@@ -83,16 +83,20 @@ function formOf(fields: readonly [string, string][], files: readonly Uint8Array[
 }
 
 /**
- * Sends a request over a connection of its own, and waits for the whole reply, whatever its status. A connection that
+ * Sends a request and waits for the whole reply, whatever its status. Without an agent it has a connection of its own: one that
  * is kept may be closed by the other side just when the next request is written.
  */
-export async function send(site: URL, { method, path, headers, body }: HttpRequest): Promise<HttpReply> {
+export async function send(
+  site: URL,
+  { method, path, headers, body }: HttpRequest,
+  agent?: Agent,
+): Promise<HttpReply> {
   return new Promise((resolve, reject) => {
     const length = body.length === 0 ? {} : { 'content-length': String(body.length) };
     const sentAt = performance.now();
     const outgoing = request(new URL(path, site), {
       method,
-      agent: false,
+      agent: agent ?? false,
       headers: { ...headers, ...length },
     });
     outgoing.on('error', reject).on('response', (incoming) => {

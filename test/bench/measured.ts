@@ -11,10 +11,12 @@ import type { IndexRow, SearchRow } from './search.ts';
 import type { SizeRow } from './sizes.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
+import type { TurnRow } from './turns.ts';
 
 /** All that the bench measures; no rows where a section was not wanted. */
 export interface Measured extends Counted {
   readonly load: readonly LoadRow[];
+  readonly turns: readonly TurnRow[];
   readonly delivery: readonly DeliveryRow[];
   readonly held: readonly HeldRow[];
   readonly functions: readonly FunctionRow[];

@@ -3,7 +3,7 @@
  * tables. The last one holds every number of DESIGN 7 against what was measured.
  *
  * - `--json` prints all of it as JSON instead.
- * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `delivery`, `held`, `functions`, `plugins`,
+ * - `--only counts,growth` measures only that: `counts`, `growth`, `load`, `turns`, `delivery`, `held`, `functions`, `plugins`,
  *   `processor`, `sizes`, `memory`, `start`, `stack`, `export`, `search`. `sizes` needs Linux and the rights of root, and
  *   is left out unless it is named.
  * - `--clients 200` lets so many wait for `held` instead of those that the budget is for.
@@ -40,6 +40,7 @@ import {
   sizeTable,
   stackTable,
   startTable,
+  turnTable,
 } from './speed-tables.ts';
 import { dollars, figure, terminalTable } from './table.ts';
 
@@ -47,6 +48,7 @@ const SECTIONS = [
   'counts',
   'growth',
   'load',
+  'turns',
   'delivery',
   'held',
   'functions',
@@ -136,6 +138,7 @@ async function measure(sections: ReadonlySet<Section>): Promise<Measured> {
     memory: sections.has('memory') ? await memory() : [],
     start: sections.has('start') ? await (await import('./start.ts')).measureStart() : [],
     load: sections.has('load') ? await load() : [],
+    turns: sections.has('turns') ? await (await import('./turns.ts')).measureTurns() : [],
     delivery: sections.has('delivery') ? await delivery() : [],
     held: sections.has('held') ? [await (await import('./held-polls.ts')).measureHeldPolls(clients)] : [],
     stack: sections.has('stack') ? (await import('./stack.ts')).measureStack() : [],
@@ -243,7 +246,8 @@ function printOperations({ counts, load, functions }: Measured): void {
 }
 
 function printOthers(measured: Measured): void {
-  const { growth, load, delivery, functions, plugins, processor, sizes, start, stack, search } = measured;
+  const { growth, load, turns, delivery, functions, plugins, processor, sizes, start, stack, search } =
+    measured;
   const { export: exports } = measured;
   if (growth.length > 0) {
     print(
@@ -261,6 +265,7 @@ function printOthers(measured: Measured): void {
   }
   const told = [
     ...(load.length > 0 ? loadNotes(load) : []),
+    ...(turns.length > 0 ? [turnTable(turns)] : []),
     ...(delivery.length > 0 ? [deliveryTable(delivery)] : []),
     ...(functions.length > 0 ? [functionTable(functions)] : []),
     ...(plugins.length > 0 ? [pluginTable(plugins)] : []),

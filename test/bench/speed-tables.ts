@@ -10,6 +10,7 @@ import type { SizeRow } from './sizes.ts';
 import type { StackRow } from './stack.ts';
 import type { StartRow } from './start.ts';
 import { type Column, dollars, figure, terminalTable } from './table.ts';
+import type { TurnRow } from './turns.ts';
 
 /** The report on a part of the measurements: a heading and a table. */
 export interface Told {
@@ -53,6 +54,16 @@ export function loadNotes(rows: readonly LoadRow[]): readonly Told[] {
 /** A table, or nothing where it would have no lines. */
 const tableIfAny = (columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): string =>
   rows.length === 0 ? '' : terminalTable(columns, rows);
+
+/** What one client waits for that does one call after the other. */
+export const turnTable = (rows: readonly TurnRow[]): Told => ({
+  title:
+    'In turn: one client, one call after the other over one connection, ms. Each read comes after a message.',
+  table: terminalTable(
+    [{ head: 'operation' }, ...right('p50', 'p99')],
+    rows.map(({ operation, p50, p99 }) => [operation, figure(p50), figure(p99)]),
+  ),
+});
 
 /** How long messages take to clients that wait. */
 export const deliveryTable = (rows: readonly DeliveryRow[]): Told => ({

@@ -44,6 +44,8 @@ export const designBudgets = {
   /** Memory (MB) of all processes of the local service: idle, and after every function was called. */
   idleMb: 250,
   calledMb: 700,
+  /** Median milliseconds of a call through the local service on two quiet processors, with one call under way. */
+  turnMs: { send: 9, emoji: 4, fetch: 18, register: 60 },
   /** Milliseconds from a commit until a blocked poll wakes. */
   wakeMs: 300,
   wakeMedianMs: 150,
