@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { placeFolder } from './place-files.ts';
 
 /** Packages with machine code. They cannot be bundled, and are deployed beside the bundle. */
 export const nativePackages: readonly string[] = ['sharp'];
@@ -48,7 +49,7 @@ export async function placePackage(
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   for (const part of await partsOf(modules, name, machine)) {
-    await cp(join(modules, part), join(target, part), { recursive: true });
+    await placeFolder(join(modules, part), join(target, part));
   }
 }
 

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
+import { extname, join } from 'node:path';
 import { App } from 'aws-cdk-lib/core';
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { everyEndpoint as endpoints } from '../shared/endpoints/all.ts';
 import { workers } from '../shared/endpoints/workers.ts';
-import type { Bundles } from './build.ts';
+import type { Bundle, Bundles } from './build.ts';
 import { checkContextNames } from './context-names.ts';
 import { ParlanceStack, type ParlanceStackProps } from './parlance-stack.ts';
+import { placeFolder } from './place-files.ts';
 
 /** The id of the stack, and of its template `Parlance.template.json`. Its name in AWS is a setting. */
 export const stackId = 'Parlance';
@@ -27,6 +30,17 @@ export interface SynthesizeOptions extends Partial<Pick<ParlanceStackProps, 'end
   readonly validate?: boolean;
   /** Values of context besides those of `cdk.json` and the command line. */
   readonly context?: Readonly<Record<string, string>>;
+}
+
+/** The folder of a bundle in the cloud assembly, as the CDK names it. */
+const assetName = ({ directory, hash }: Bundle): string =>
+  `asset.${createHash('sha256').update(hash).digest('hex')}${extname(directory)}`;
+
+/** Puts bundles into the cloud assembly of a stack that is synthesized next. The CDK then does not copy them. */
+export async function placeBundles(bundles: Bundles, outdir: string): Promise<void> {
+  // Functions with the same code share a folder.
+  const folders = new Map(Object.values(bundles).map((bundle) => [assetName(bundle), bundle.directory]));
+  await Promise.all([...folders].map(([name, directory]) => placeFolder(directory, join(outdir, name))));
 }
 
 /** Writes the cloud assembly (template, copied bundles, manifest) of the stack, in this process. */
