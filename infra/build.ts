@@ -11,6 +11,7 @@ import { leanBundles } from './bundle-plugins.ts';
 import { filesBeside, markdownBundle } from './markdown-bundle.ts';
 import { type Machine, nativePackages, nativeVersion, placePackage, thisMachine } from './native-packages.ts';
 import { openApiBundle } from './openapi-bundle.ts';
+import { preparePackages } from './prepared-packages.ts';
 import { placeReference, referenceModule } from './reference-files.ts';
 import { digestOf } from './source-digest.ts';
 
@@ -71,6 +72,8 @@ const recipe = [
   'infra/markdown-bundle.ts',
   'infra/native-packages.ts',
   'infra/openapi-bundle.ts',
+  'infra/place-files.ts',
+  'infra/prepared-packages.ts',
   'infra/reference-files.ts',
 ].map((path) => join(projectRoot, path));
 
@@ -109,11 +112,18 @@ export const bundling = {
 } as const satisfies EsbuildOptions;
 
 /**
- * One call of esbuild for all functions: they share most of their modules, which are then read and parsed once.
+ * One call of esbuild for all functions: they share most of their modules, which are then read and parsed once. Each bundle is
+ * linked by itself, so the modules of packages are joined before.
  * Nothing that can be bundled is external, so that a function does not depend on the SDK that Lambda happens to carry.
  */
-const bundle = async (ids: readonly string[], sources: string, outdir: string, sourceMaps: boolean) =>
-  esbuild({
+const bundle = async (ids: readonly string[], sources: string, outdir: string, sourceMaps: boolean) => {
+  const packages = await preparePackages([sources, join(projectRoot, 'shared')], {
+    ...bundling,
+    sourcemap: sourceMaps && 'inline',
+    sourcesContent: false,
+    plugins: leanBundles,
+  });
+  const functions = esbuild({
     ...bundling,
     entryPoints: ids.map((id) => ({ in: sourceOf(sources, id), out: `${id}/index` })),
     outdir,
@@ -123,8 +133,13 @@ const bundle = async (ids: readonly string[], sources: string, outdir: string, s
     sourcesContent: false,
     metafile: true,
     write: false,
-    plugins: [...leanBundles, markdownBundle(), openApiBundle()],
+    plugins: [packages.plugin, ...leanBundles, markdownBundle(), openApiBundle()],
+    // A prepared module imports another for a name that this function does not use.
+    logOverride: { 'ignored-bare-import': 'silent', 'import-is-undefined': 'error' },
   });
+  const [{ outputFiles, metafile }, { inputs }] = await Promise.all([functions, packages.done]);
+  return { outputFiles, metafile: { ...metafile, inputs: { ...metafile.inputs, ...inputs } } };
+};
 
 /** Code as one file, for the functions that load it when they need it. */
 const bundleBeside = async (contents: string): Promise<Uint8Array> => {

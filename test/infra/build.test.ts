@@ -49,11 +49,20 @@ describe('buildFunctions', () => {
   });
 
   test('leaves out the default credential chain and the event streams, but keeps credentials of the environment', async () => {
-    const { inputs } = JSON.parse(await readFile(join(outdir, 'metafile.json'), 'utf8'));
-    const packages = Object.keys(inputs).join('\n');
-    expect(packages).toContain('credential-provider-env/');
-    expect(packages).not.toMatch(/credential-provider-(ini|sso|process|http|web-identity)\//);
-    expect(packages).not.toContain('submodules/event-streams/');
+    const code = await readFile(join(outdir, 'messages.send/index.mjs'), 'utf8');
+    expect(code).toContain('AWS_ACCESS_KEY_ID');
+    const others = /sso_start_url|credential_process|AWS_CONTAINER_CREDENTIALS|AWS_WEB_IDENTITY_TOKEN_FILE/;
+    expect(code).not.toMatch(others);
+    // The name of a header of each event.
+    expect(code).not.toContain(':event-type');
+  });
+
+  test('refuses a name that a package does not have', async () => {
+    const file = join(sources, 'messages/list.ts');
+    const before = await readFile(file, 'utf8');
+    await writeFile(file, "import * as z from 'zod/mini';\nexport const handler = () => z.nothing('x');");
+    await expect(build('messages.list')).rejects.toThrow('nothing');
+    await writeFile(file, before);
   });
 
   test('writes a source map with the names of the sources outside of the deployed folder, on request', async () => {
