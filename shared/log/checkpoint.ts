@@ -87,13 +87,11 @@ export async function stableHead(log: Log, { heads, userIds }: HeadReader = {}):
   const young = slots.filter((slot) => slot.kind !== 'tombstone' && !isOld(slot));
   // Of those that were not read, nothing is known but that they are older.
   const areOthersOld = isAll || slots.length === 0 || isOld(slots.at(-1) as Slot);
-  const isWholeFor = (mayTouch: (owners: Slot['owners']) => boolean): boolean =>
-    areOthersOld && !young.some(({ owners }) => mayTouch(owners));
-  const isWhole = isWholeFor((owners) => owners?.length !== 0);
+  const isWholeFor = (touches: (owners: readonly number[]) => boolean): boolean =>
+    areOthersOld && young.every(({ owners }) => owners !== undefined && !touches(owners));
+  const isWhole = isWholeFor((owners) => owners.length > 0);
   heads?.set(log.realm, { ...head, whole: Math.max(known?.whole ?? 0, isWhole ? now : now + SETTLE) });
-  const isWholeForThem = isWholeFor(
-    (owners) => userIds === undefined || owners === undefined || owners.some((id) => userIds.includes(id)),
-  );
+  const isWholeForThem = isWholeFor((owners) => !userIds || owners.some((id) => userIds.includes(id)));
   if (!isWholeForThem || now < (known?.whole ?? 0)) await log.wait(SETTLE);
   return head;
 }
