@@ -25,10 +25,7 @@ const addressOf = (service: 'dynamodb' | 'sqs'): string => `
 const WORKED_OUT =
   /^((?:export )?(?:const|var) [^=\n]+ = )(?![\d(<'"`/]|async |function)([\s\S]+?);$(?!\n[ )}\]])/gm;
 
-/**
- * The same module with its constants marked as removable if unused. Line numbers stay the same. That fits modules whose
- * constants are made without a change of anything else: ours, and those of `prepared-packages.ts`.
- */
+/** The same module with its constants marked as removable if unused. Line numbers stay the same. */
 export const withPureConstants = (source: string): string =>
   source.replace(WORKED_OUT, '$1/* @__PURE__ */ (() => ($2))();');
 

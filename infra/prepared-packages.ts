@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, posix, relative, sep } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile, type Plugin } from 'esbuild';
-import { withPureConstants } from './bundle-plugins.ts';
 
 /** What nearly every function has, and what consists of hundreds of modules. */
 const PREPARED = /^(?:@aws-sdk|@smithy|@middy)\/|^zod(?:\/|$)/;
@@ -64,7 +63,7 @@ async function prepare(names: Names, options: BuildOptions): Promise<Prepared> {
   });
   const modules = outputFiles.map(({ path, text }): [string, string] => [
     relative(outdir, path).replaceAll(sep, '/'),
-    withPureConstants(text),
+    text,
   ]);
   return { modules: new Map(modules), inputs: metafile.inputs };
 }
