@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { indexes, key, padded } from '../table/keys.ts';
 import { isThrottled, type Outcome } from '../table/outcome.ts';
-import type { Item, Write } from '../table/write.ts';
+import { type Item, ownersOf, type Write } from '../table/write.ts';
 import { allocate, backoff, fill, type Log, type Numbers, release, silenceOf } from './log.ts';
-import { ownersOf } from './owners.ts';
 import { type Entry, type EventEntry, expiry } from './slot.ts';
 
 /** What a decision changes: the writes, and the entries of the log in order, one number for each. */
