@@ -11,6 +11,9 @@ interface Waiting {
 /** The end of the head of a reply. */
 const HEAD_END = '\r\n\r\n';
 
+/** A connection that was idle for longer (ms) is not used again: the store may be closing it at this moment. */
+const MAX_IDLE_MS = 10_000;
+
 /** Bytes in which the head of a reply ends. */
 const MOST_HEAD = 2000;
 
@@ -36,7 +39,7 @@ export class StoreConnections {
     const head = `POST / HTTP/1.1\r\nhost: ${this.#host}:${this.#port}\r\n${lines}`;
     const request = `${head}content-length: ${Buffer.byteLength(body)}${HEAD_END}${body}`;
     let connection = this.#idle.pop();
-    while (connection?.isClosed) connection = this.#idle.pop();
+    while (connection?.isOver) connection = this.#idle.pop();
     connection ??= new Connection(this.#host, this.#port);
     const reply = await connection.ask(request);
     this.#idle.push(connection);
@@ -53,6 +56,8 @@ class Connection {
   #wanted = Number.POSITIVE_INFINITY;
   #headLength = 0;
   #status = 0;
+  /** When its last reply was whole, ms. */
+  #usedAt = performance.now();
 
   constructor(host: string, port: number) {
     this.#socket = createConnection({ host, port, noDelay: true });
@@ -62,7 +67,9 @@ class Connection {
     this.#socket.unref();
   }
 
-  get isClosed(): boolean {
+  /** Closes the connection if it was idle for too long. */
+  get isOver(): boolean {
+    if (performance.now() - this.#usedAt > MAX_IDLE_MS) this.#socket.destroy();
     return this.#socket.destroyed || !this.#socket.writable;
   }
 
@@ -89,6 +96,7 @@ class Connection {
     const reply: Reply = [this.#status, whole.toString('utf8', this.#headLength, this.#wanted)];
     const waiting = this.#waiting;
     this.#waiting = undefined;
+    this.#usedAt = performance.now();
     this.#chunks = [];
     this.#length = 0;
     this.#headLength = 0;
