@@ -1,3 +1,4 @@
+import { MAX_UNREAD } from '../../../shared/domain/flags/unread.ts';
 import type { Event } from '../event-queue.ts';
 import {
   type Applying,
@@ -142,7 +143,8 @@ function isMuted({ state }: Known, channelId: number, topic: string): boolean {
 /** What is unread, in the form in which a registration tells it. */
 export function unreadOf(known: Known): Json {
   const { unread, me } = known;
-  const messages = [...unread].sort(([a], [b]) => a - b);
+  // A registration tells the newest ones only, if there are very many.
+  const messages = [...unread].sort(([a], [b]) => a - b).slice(-MAX_UNREAD);
   const silent = ({ channelId, topic = '' }: Unread): boolean =>
     channelId !== undefined && isMuted(known, channelId, topic);
   const grouped = (isHere: (message: Unread) => boolean, nameOf: (message: Unread) => string) =>
@@ -186,6 +188,6 @@ export function unreadOf(known: Known): Json {
           message.mentioned === 'name' || (message.mentioned === 'wildcard' && !silent(message)),
       )
       .map(([id]) => id),
-    old_unreads_missing: false,
+    old_unreads_missing: unread.size > MAX_UNREAD,
   };
 }
