@@ -96,8 +96,6 @@ async function main(project, [script, ...args]) {
     '--disable-warning=ExperimentalWarning',
     `--max-semi-space-size=${youngHeapMb}`,
     `--heap-growing-percent=${oldHeapGrowth}`,
-    // Young heaps are so small that several threads together take longer to collect one, and keep memory of their own.
-    '--no-parallel-scavenge',
   ];
   const command = [node, ...flags, join(project, script), ...args];
   // The channel says nothing; its end tells the child that this process is gone.
