@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type Dirent, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions as EsbuildOptions, build as esbuild, type Metafile } from 'esbuild';
 import { everyEndpoint } from '../shared/endpoints/all.ts';
@@ -160,6 +160,8 @@ const bundleBeside = async ([file, contents]: readonly [string, string]): Promis
 };
 
 const DRAFT = '.draft';
+/** A draft that is older than this (ms) was left by a build that was stopped. */
+const DRAFT_AGE = 600_000;
 /** A place for what is not complete yet. It is outside the functions' folders, since everything in them is deployed. */
 const newDraft = (outdir: string): string => join(outdir, `${randomUUID()}${DRAFT}`);
 
@@ -171,12 +173,20 @@ const write = async (outdir: string, path: string, contents: string | Uint8Array
   await rename(draft, path);
 };
 
-/** Removes leftovers of earlier builds: functions that are no longer declared, and source maps of other code. */
+/**
+ * Removes leftovers of earlier builds: functions that are no longer declared, source maps of other code, and drafts of builds that were
+ * stopped.
+ */
 const removeOthers = async (outdir: string, ids: readonly string[]): Promise<void> => {
-  const folders = await readdir(outdir, { withFileTypes: true });
-  const isOther = (name: string) => name !== 'packages' && !name.endsWith(DRAFT) && !ids.includes(name);
-  const stale = folders.filter((it) => it.isDirectory() && isOther(it.name));
-  await Promise.all(stale.map(({ name }) => rm(join(outdir, name), { recursive: true, force: true })));
+  const remove = (name: string) => rm(join(outdir, name), { recursive: true, force: true });
+  const isOld = async (name: string) => Date.now() - (await stat(join(outdir, name))).mtimeMs > DRAFT_AGE;
+  const isOther = async (entry: Dirent): Promise<boolean> => {
+    // Another build may put its draft in place meanwhile.
+    if (entry.name.endsWith(DRAFT)) return isOld(entry.name).catch(() => false);
+    return entry.isDirectory() && entry.name !== 'packages' && !ids.includes(entry.name);
+  };
+  const entries = await readdir(outdir, { withFileTypes: true });
+  await Promise.all(entries.map(async (entry) => (await isOther(entry)) && remove(entry.name)));
 };
 
 /** Moves what esbuild made to its place: code into the functions' folders, source maps elsewhere, since they are not deployed. */

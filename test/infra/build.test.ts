@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Build, buildFunctions } from '../../infra/build.ts';
@@ -96,6 +96,16 @@ describe('buildFunctions', () => {
     await rm(join(outdir, 'export'), { recursive: true });
     expect((await build('messages.list', 'export')).unchanged).toBe(false);
     expect(await readdir(join(outdir, 'export'))).toEqual(['index.mjs']);
+  });
+
+  test('removes what a build left that was stopped, and not what another one is making', async () => {
+    const [left, made] = [join(outdir, 'left.draft'), join(outdir, 'made.draft')];
+    for (const draft of [left, made]) await mkdir(draft, { recursive: true });
+    const hourAgo = Date.now() / 1_000 - 3_600;
+    await utimes(left, hourAgo, hourAgo);
+    await build('messages.list');
+    expect((await readdir(outdir)).filter((name) => name.endsWith('.draft'))).toEqual(['made.draft']);
+    await rm(made, { recursive: true });
   });
 
   test('removes the folder of a function that is no longer declared', async () => {
