@@ -94,7 +94,7 @@ const changesOnly = (write: Write, attributes: ReadonlySet<string>): boolean =>
     .every((attribute) => attributes.has(attribute));
 
 /** What registrations do not read: records of sends, counts of topics, reactions. */
-const unread = [isOf('sent'), isOf('topic'), isOf('reaction'), isOf('reactions')];
+const outsideState = [isOf('sent'), isOf('topic'), isOf('reaction'), isOf('reactions')];
 
 /** What only the registration of one user reads although it stands elsewhere. Their id ends the key. */
 const personal = [isOf('participant'), isOf('topicPolicy')];
@@ -111,7 +111,7 @@ export function ownersOf(writes: readonly Write[]): readonly number[] | undefine
   const owners = new Set<number>();
   for (const write of writes) {
     const at = keyOf(write);
-    if ('check' in write || unread.some((has) => has(at))) continue;
+    if ('check' in write || outsideState.some((has) => has(at))) continue;
     const ids = readersOf(at);
     if (ids.length === 0) return undefined;
     for (const id of ids) owners.add(id);

@@ -19,7 +19,7 @@ export interface TurnRow {
 /** Functions at once: one of each operation, and workers. */
 const CONCURRENCY = 16;
 
-/** Rounds before the measurement, and in it: together fewer than an account has queues, each of which a registration takes. */
+/** Rounds before the measurement, and in it. Each takes a queue of the account, which has 64. */
 const WARMING = 15;
 const ROUNDS = 45;
 

@@ -54,6 +54,12 @@ function keysOf(command: object): Key[] {
   return [{ pk, sk: '' }];
 }
 
+/** Sends a message, which somebody reads. */
+const newsReadBy = (name: Name) => async (realm: TestRealm) => {
+  const messages = [await sendTo(realm, realm.people.admin, realm.channels.general, 'news')];
+  await realm.call(updateFlags, realm.people[name], { messages, op: 'add', flag: 'read' });
+};
+
 describe('a registration', () => {
   it.each(names)('reads nothing that commits may leave out of the owners of a slot: %s', async (name) => {
     const realm = await quietRealm();
@@ -80,14 +86,7 @@ describe('a registration', () => {
       ({ call, people: { member } }) =>
         call(send, member, { ...greeting, content: 'again', queue_id: 'q', local_id: '1' }),
     ],
-    [
-      'what somebody else has read',
-      'member',
-      async (realm) => {
-        const messages = [await sendTo(realm, realm.people.admin, realm.channels.general, 'news')];
-        await realm.call(updateFlags, realm.people.owner, { messages, op: 'add', flag: 'read' });
-      },
-    ],
+    ['what somebody else has read', 'member', newsReadBy('owner')],
     [
       'a reaction',
       'member',
@@ -113,22 +112,8 @@ describe('a registration', () => {
   });
 
   it.each<[string, Name, (realm: TestRealm) => Promise<unknown>]>([
-    [
-      'what the same user has read',
-      'owner',
-      async (realm) => {
-        const messages = [await sendTo(realm, realm.people.admin, realm.channels.general, 'news')];
-        await realm.call(updateFlags, realm.people.owner, { messages, op: 'add', flag: 'read' });
-      },
-    ],
-    [
-      'what the owner of a bot has read',
-      'bot',
-      async (realm) => {
-        const messages = [await sendTo(realm, realm.people.admin, realm.channels.general, 'news')];
-        await realm.call(updateFlags, realm.people.member, { messages, op: 'add', flag: 'read' });
-      },
-    ],
+    ['what the same user has read', 'owner', newsReadBy('owner')],
+    ['what the owner of a bot has read', 'bot', newsReadBy('member')],
     [
       'a new topic',
       'member',

@@ -187,7 +187,7 @@ describe('the stable head', () => {
     expect(waits).toEqual([SETTLE, SETTLE]);
   });
 
-  it('is returned later to whoever comes while what another has read may not be whole', async () => {
+  it('is returned later to the next user while what the last one read may not be whole', async () => {
     const { realm, say } = await scene();
     const { admin, member } = realm.people;
     await say('one', undefined, [ownOf(realm)]);
