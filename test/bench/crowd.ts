@@ -10,7 +10,7 @@ import { tableClient } from '../../shared/table/protocol.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { givenChannel, givenCount, givenGraph } from '../support/given.ts';
 import { givenHistory } from '../support/long-history.ts';
-import { givenReactions } from '../support/reactions.ts';
+import { givenLoggedReactions } from '../support/reactions.ts';
 import type { TestRealm } from '../support/realm.ts';
 import { TABLE } from '../support/store.ts';
 import { BatchWriteCommand } from '../support/store-commands.ts';
@@ -105,7 +105,7 @@ async function reactions(given: TestRealm, count: number): Promise<void> {
   const message = { type: 'channel', to: 'general', topic: REACTED_TOPIC, content: 'Hooray!' };
   const { status, body } = await given.call(send, given.people.owner, message);
   if (status !== 200) throw new Error('there is no message to react to');
-  await givenReactions(given, body.id, count);
+  await givenLoggedReactions(given, body.id, count);
 }
 
 /** So many custom emoji. */

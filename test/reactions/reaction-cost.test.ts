@@ -8,7 +8,14 @@ import { designBudgets } from '../support/design-budgets.ts';
 import { sendTo } from '../support/event-queue.ts';
 import { cost } from '../support/fetch-cost.ts';
 import { givenMessages } from '../support/messages.ts';
-import { givenReactions, react, reactionsTo, storedReactions, unreact } from '../support/reactions.ts';
+import {
+  givenLoggedReactions,
+  givenReactions,
+  react,
+  reactionsTo,
+  storedReactions,
+  unreact,
+} from '../support/reactions.ts';
 import { newRealm, type TestRealm } from '../support/realm.ts';
 import { storedMessage } from '../support/stored.ts';
 
@@ -84,7 +91,7 @@ describe('reading reactions', () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.everyone.id });
     const { member } = realm.people;
     const ids = await givenMessages(realm, member, realm.channels.general, () => 'tea', 100);
-    for (const id of ids.slice(0, 30)) await givenReactions(realm, id, 3);
+    for (const id of ids.slice(0, 30)) await givenLoggedReactions(realm, id, 3);
     const narrow = JSON.stringify([['channel', 'general']]);
     const { cold, warm, calls, found } = await cost(realm, member, { narrow });
     expect(found).toBe(100);
@@ -97,7 +104,7 @@ describe('reading reactions', () => {
     const realm = await newRealm({ can_access_all_users_group: systemGroups.everyone.id });
     const { member } = realm.people;
     const id = await sendTo(realm, member, realm.channels.general, 'hello');
-    await givenReactions(realm, id, 2_000);
+    await givenLoggedReactions(realm, id, 2_000);
     const narrow = JSON.stringify([['channel', 'general']]);
     const { cold, warm, readUnits, found } = await cost(realm, member, { narrow });
     expect(found).toBe(1);

@@ -2,6 +2,8 @@ import { expect } from 'vitest';
 import { handler as getMessage } from '../../functions/messages/get.ts';
 import { handler as add } from '../../functions/reactions/add.ts';
 import { handler as remove } from '../../functions/reactions/remove.ts';
+import { commit } from '../../shared/log/commit.ts';
+import { eventForEveryone } from '../../shared/log/slot.ts';
 import type { Emoji } from '../../shared/model/message/reaction.ts';
 import {
   doReact,
@@ -48,7 +50,7 @@ const THUMBS: Emoji = { type: 'unicode_emoji', code: '1f44d', name: '+1' };
 /** The first of the strangers who made reactions that were given. */
 const STRANGERS = 500_000;
 
-/** So many strangers reacted to a message, as that is stored, with a thumb unless said otherwise. */
+/** So many strangers reacted to a message, as that is stored, with a thumb unless said otherwise. The log has no events of it. */
 export async function givenReactions(
   realm: TestRealm,
   messageId: number,
@@ -77,6 +79,17 @@ export async function givenReactions(
     const update = key('reactions', { realm: realm.realm, messageId });
     await put(realm, [...writes, { update, change: { add: { count: some.length } } }]);
   }
+}
+
+/** The same with an event in the log, by which fetches know of reactions: one for all of them. */
+export async function givenLoggedReactions(
+  realm: TestRealm,
+  messageId: number,
+  count: number,
+): Promise<void> {
+  await givenReactions(realm, messageId, count);
+  const event = eventForEveryone({ type: 'reaction', op: 'add', message_id: messageId });
+  await commit(realm.log, 1, () => ({ writes: [], entries: [event], result: undefined }));
 }
 
 /** The summary of a message's reactions, as stored. */

@@ -94,8 +94,7 @@ export async function loadSource(reader: Reader, source: Source, forUnread: bool
   const channelId = source.kind === 'place' ? source.place.channelId : undefined;
   await Promise.all([
     channelId !== undefined && reader.channel(channelId),
-    source.kind !== 'place' && reader.subscriptions(),
-    isPersonal(source) && reader.directMemberships(),
+    isPersonal(source) ? reader.loadOwnPlaces() : source.kind !== 'place' && reader.subscriptions(),
     source.kind === 'public' && publicChannels(reader),
     forUnread && loadStates(reader, source),
   ]);

@@ -48,7 +48,7 @@ const MIN_SAMPLE = 10;
 export class View {
   readonly #options: ViewOptions;
   readonly #streams: SourceStreams;
-  readonly #log: RangeCache | undefined;
+  readonly #log?: RangeCache;
   /** The numbers of the slots of the log that were read. */
   readonly #slots: number[] = [];
   #isSparse = false;
@@ -59,8 +59,10 @@ export class View {
     this.#options = options;
     this.#streams = new SourceStreams(reader, source);
     const isWide = source.kind === 'received' || source.kind === 'public';
-    this.#log =
-      isWide && isDense ? new RangeCache(inLog(reader, (seqs) => this.#slots.push(...seqs))) : undefined;
+    if (!isWide || !isDense) return;
+    const log = new RangeCache(inLog(reader, (seqs) => this.#slots.push(...seqs)));
+    this.#log = log;
+    reader.noteEnd(() => log.knownBelow(Number.POSITIVE_INFINITY));
   }
 
   /** The log had too few messages of the reader's, so that the places had to be read. */

@@ -2,13 +2,14 @@ import { isId } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { folded } from '../../kernel/text.ts';
 import type { MessageHead } from '../../log/message.ts';
-import type { MessageSlot } from '../../log/slot.ts';
+import { KEPT, type MessageSlot, type Slot } from '../../log/slot.ts';
 import type { ChannelWithSubscription } from '../../model/channel/access.ts';
 import type { Channel, Subscription } from '../../model/channel/channel.ts';
 import type { DirectMembership } from '../../model/message/direct.ts';
+import { isMessage } from '../../model/message/load.ts';
 import { readConversationOf, topicConversation } from '../../model/message/message.ts';
 import type { Reaction } from '../../model/message/reaction.ts';
-import { loadReactions } from '../../model/message/reaction-store.ts';
+import { loadReactions, reactedIn } from '../../model/message/reaction-store.ts';
 import { loadReadStates, type ReadState } from '../../model/message/read-state.ts';
 import { extents, loadRecentChanges, type RecentChanges } from '../../model/message/recent.ts';
 import type { UserTopic, Visibility } from '../../model/message/user-topic.ts';
@@ -26,6 +27,10 @@ export class Reader {
   readonly #outside: Pick<Outside, 'table' | 'now' | 'cache'>;
   readonly #read = new Map<string, Promise<unknown>>();
   readonly #kept = new Map<number, MessageSlot>();
+  /** Messages to which somebody reacted, as the slots of the log say that were read. */
+  readonly #reacted = new Set<number>();
+  /** Where the parts of the log begin that were read to its end. */
+  readonly #ends: (() => number)[] = [];
   readonly #starred: {
     readonly from: number;
     readonly to: number;
@@ -67,9 +72,22 @@ export class Reader {
   recent(): Promise<RecentChanges> {
     return this.#once('recent', async () => {
       const changes = await loadRecentChanges(this.#outside, this.realm, extents.read);
-      this.keep(changes.messages);
+      const { slots } = changes;
+      this.keepSlots(slots);
+      this.noteEnd(() => slots.at(-1)?.seq ?? Number.POSITIVE_INFINITY);
       return changes;
     });
+  }
+
+  /** Keeps the messages of these slots of the log, and which messages have reactions. */
+  keepSlots(slots: readonly Slot[]): void {
+    this.keep(slots.filter(isMessage));
+    for (const id of reactedIn(slots)) this.#reacted.add(id);
+  }
+
+  /** Notes that all slots from a number to the end of the log are kept; infinity while they are not. */
+  noteEnd(from: () => number): void {
+    this.#ends.push(from);
   }
 
   /** A channel with the reader's subscription; undefined if there is no such channel. */
@@ -93,16 +111,22 @@ export class Reader {
   }
 
   /** The reader's subscriptions by channel. */
-  subscriptions(): Promise<ReadonlyMap<number, Subscription>> {
+  subscriptions(table = this.table): Promise<ReadonlyMap<number, Subscription>> {
     return this.#once('subscriptions', async () => {
-      const all = await this.table.all('subscription', this);
+      const all = await table.all('subscription', this);
       return new Map(all.map((subscription) => [subscription.channelId, subscription]));
     });
   }
 
   /** The reader's direct conversations. */
-  directMemberships(): Promise<readonly DirectMembership[]> {
-    return this.#once('dialogues', () => this.table.all('dialogue', this));
+  directMemberships(table = this.table): Promise<readonly DirectMembership[]> {
+    return this.#once('dialogues', () => table.all('dialogue', this));
+  }
+
+  /** Reads both by one query, as they stand side by side. */
+  async loadOwnPlaces(): Promise<void> {
+    const lists = this.table.joined(this, [['subscription', 'dialogue']]);
+    await Promise.all([this.subscriptions(lists), this.directMemberships(lists)]);
   }
 
   /** The reader's policies for topics. */
@@ -195,11 +219,23 @@ export class Reader {
     return slot;
   }
 
-  /** The reactions that are stored apart from a message. One round trip, two if there are many. */
-  reactions(messageId: number): Promise<readonly Reaction[]> {
+  /**
+   * The reactions that are stored apart from a message. One round trip, two if there are many; none if the log says that
+   * nobody reacted.
+   */
+  async reactions(messageId: number): Promise<readonly Reaction[]> {
+    if (this.#isWithoutReactions(messageId)) return [];
     return this.#once(`reactions ${messageId}`, () =>
       loadReactions(this.table, this.realm, messageId, this.#outside.cache),
     );
+  }
+
+  /** Every reaction is an event after its message, so that a part of the log that goes to the end has all of them. */
+  #isWithoutReactions(messageId: number): boolean {
+    const message = this.#kept.get(messageId);
+    // Of older messages, events may be deleted.
+    if (message === undefined || message.at < this.#outside.now() - KEPT) return false;
+    return !this.#reacted.has(messageId) && this.#ends.some((from) => from() <= messageId);
   }
 
   /**

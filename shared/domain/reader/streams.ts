@@ -76,9 +76,8 @@ export const inLog =
   async (reach) => {
     const { items, more } = await reader.table.page('slot', { realm: reader.realm }, rangeOf(reach));
     onSlots(items.map(({ seq }) => seq));
-    const messages = items.filter(isMessage);
-    reader.keep(messages);
-    return { heads: messages, until: more ? items.at(-1)?.seq : undefined };
+    reader.keepSlots(items);
+    return { heads: items.filter(isMessage), until: more ? items.at(-1)?.seq : undefined };
   };
 
 /**

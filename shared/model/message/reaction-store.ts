@@ -12,11 +12,16 @@
  * - A reaction event goes to the channel that has the message: a move to another channel is recorded. A change of topic is
  *   not, since the audience stays the same.
  * - The last change in the log is what is stored (`lastWriterWins`).
+ *
+ * Each reaction is also an event in the log, in the same transaction and after its message. So who has read the log from a
+ * message to the end knows whether anybody reacted to it (`reactedIn`), and most summaries, which do not exist, need not be
+ * asked for. That holds for as long as events are kept.
  */
 
 import type { LookupCache } from '../../kernel/lookup.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import type { Message } from '../../log/message.ts';
+import type { Slot } from '../../log/slot.ts';
 import { type Key, key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Write } from '../../table/write.ts';
@@ -134,6 +139,16 @@ export async function loadReactions(
   memory?.keep(at, { isFull: true });
   return [...first, ...(await (early ?? loadMore()))];
 }
+
+/** The messages to which somebody reacted in these slots of the log. */
+export const reactedIn = (slots: readonly Slot[]): number[] =>
+  slots.flatMap((slot) =>
+    slot.kind === 'event'
+      ? slot.events.flatMap(({ payload }) =>
+          payload.type === 'reaction' ? [payload.message_id as number] : [],
+        )
+      : [],
+  );
 
 /** Whether a message has reactions. One round trip. */
 export async function hasReactions(table: Table, realm: string, message: Message): Promise<boolean> {

@@ -1,11 +1,10 @@
 import type { Outside } from '../../kernel/outside.ts';
 import { WRITING } from '../../log/commit.ts';
 import type { MessageHead } from '../../log/message.ts';
-import { entriesOf, type MessageSlot, type ReadEvent, type Slot } from '../../log/slot.ts';
+import { entriesOf, type ReadEvent, type Slot } from '../../log/slot.ts';
 import type { Table } from '../../table/table.ts';
 import {
   indexedMessages,
-  isMessage,
   loadHeads,
   type MessageScope,
   type RangeReader,
@@ -56,25 +55,22 @@ type State =
 
 /** The messages that an index may show outdated, from the end of the log. */
 export class RecentChanges {
-  /** The messages among the slots that were read, as they are now. They need not be read again. */
-  readonly messages: readonly MessageSlot[];
+  /** The slots that were read: the last ones of the log, without a gap, newest first. */
+  readonly slots: readonly Slot[];
   /** False if the window had more slots than were read. Then an index may be outdated for a shorter time only. */
   readonly isComplete: boolean;
   readonly #read: (ids: readonly number[]) => Promise<readonly MessageHead[]>;
   readonly #states: ReadonlyMap<number, State>;
   readonly #moved = new Map<string, Promise<readonly MessageHead[]>>();
 
-  /**
-   * `slots` are the last ones of the log, without a gap, newest first: the first `young` of them override the indexes.
-   * `read` reads heads by their ids.
-   */
+  /** The first `young` of the slots override the indexes. `read` reads heads by their ids. */
   constructor(
     slots: readonly Slot[],
     young: number,
     isWhole: boolean,
     read: (ids: readonly number[]) => Promise<readonly MessageHead[]>,
   ) {
-    this.messages = slots.filter(isMessage);
+    this.slots = slots;
     this.isComplete = isWhole;
     this.#read = read;
     this.#states = statesIn(slots.slice(0, young));
