@@ -1,6 +1,8 @@
-import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { answerRefusal, type StoreName } from './aws-error.ts';
+import { type StoreCall, streamCalls } from './call-stream.ts';
 import { dynamodbAccess } from './dynamodb-access.ts';
 import { type Access, evaluate, type Statement, type Verdict } from './iam.ts';
 import { isBulkDeletion, readsObject, s3Access } from './s3-access.ts';
@@ -27,6 +29,9 @@ export interface IamDoorOptions {
 /** DynamoDB takes requests of up to 16 MB; the other bodies that the door reads are smaller. */
 const largestBody = 16 * 1024 * 1024;
 
+/** Milliseconds that the door keeps a connection on which nothing happens: longer than its clients do. */
+const keepAlive = 60_000;
+
 /**
  * The way from the functions to the stores, the key service and the secrets: an HTTP proxy that lets through what the function's role
  * allows, and answers all else as AWS does. It knows the caller by the access key id of the signature. The
@@ -36,14 +41,27 @@ export class IamDoor {
   readonly #options: IamDoorOptions;
   readonly #used = new Map<string, Map<string, Access>>();
   readonly #agent = new Agent({ keepAlive: true });
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer({ keepAliveTimeout: keepAlive }, (incoming, outgoing) => {
+    this.#handle(incoming, outgoing).catch(() => outgoing.destroy());
+  });
 
   constructor(options: IamDoorOptions) {
     this.#options = options;
   }
 
-  /** Answers one request: what an HTTP server is given. */
-  readonly handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    this.#handle(incoming, outgoing).catch(() => outgoing.destroy());
+  /**
+   * Takes a connection. Calls of DynamoDB that are allowed pass as bytes, and everything else is
+   * left to an HTTP server.
+   */
+  readonly take = (socket: Socket): void => {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    streamCalls(socket, {
+      store: this.#options.stores.dynamodb,
+      passes: this.#passes,
+      otherwise: (it) => this.#server.emit('connection', it),
+    });
   };
 
   /** What a function has done so far, every action on a resource once. */
@@ -51,10 +69,20 @@ export class IamDoor {
     return [...(this.#used.get(functionName)?.values() ?? [])];
   }
 
-  /** Lets go of the connections to the stores. */
+  /** Ends all connections. */
   close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
     this.#agent.destroy();
   }
+
+  readonly #passes = ({ authorization, target, body }: StoreCall): boolean => {
+    const { store, accessKeyId } = readCredential(authorization) ?? {};
+    const caller = this.#options.callers.get(accessKeyId ?? '');
+    if (store !== 'dynamodb' || caller === undefined) return false;
+    const wanted = accessOfCall(store, target, body, this.#options.place);
+    return wanted !== undefined && this.#refusalOf(caller, wanted) === undefined;
+  };
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? '/', 'http://door');
@@ -73,13 +101,8 @@ export class IamDoor {
         : undefined;
     const wanted = accessOf(store, incoming, url, body?.toString() ?? '', this.#options.place);
     if (!wanted) return answerRefusal(outgoing, store, 'not readable', 'The request cannot be read.');
-    for (const access of wanted) {
-      const verdict = evaluate(caller.statements, access);
-      if (verdict !== 'allowed') {
-        return answerRefusal(outgoing, store, 'access denied', this.#sentence(caller, access, verdict));
-      }
-    }
-    this.#remember(caller, wanted);
+    const refusal = this.#refusalOf(caller, wanted);
+    if (refusal !== undefined) return answerRefusal(outgoing, store, 'access denied', refusal);
 
     const listing =
       store === 's3' && readsObject({ method, path: url.pathname }) ? listingOf(url.pathname) : undefined;
@@ -112,10 +135,18 @@ export class IamDoor {
     else pipeline(incoming, upstream, () => {});
   }
 
-  #remember(caller: Caller, wanted: readonly Access[]): void {
+  /** Why a caller may not do something; undefined when it may, and that is remembered. */
+  #refusalOf(caller: Caller, wanted: readonly Access[]): string | undefined {
     const used = this.#used.get(caller.functionName) ?? new Map<string, Access>();
     this.#used.set(caller.functionName, used);
-    for (const access of wanted) used.set(`${access.action} ${access.resource}`, access);
+    for (const access of wanted) {
+      // What was allowed once stays so, unless keys decide too.
+      if (access.leadingKeys === undefined && used.has(nameOf(access))) continue;
+      const verdict = evaluate(caller.statements, access);
+      if (verdict !== 'allowed') return this.#sentence(caller, access, verdict);
+    }
+    for (const access of wanted) used.set(nameOf(access), access);
+    return undefined;
   }
 
   /** Names the function, the action and the resource, in the words that people search the web for. */
@@ -129,8 +160,10 @@ export class IamDoor {
   }
 }
 
-/** What a call of a service that speaks JSON has to be allowed. */
-const accessOfCall = {
+const nameOf = ({ action, resource }: Access): string => `${action} ${resource}`;
+
+/** What the calls of services that speak JSON have to be allowed. */
+const accessByService = {
   dynamodb: dynamodbAccess,
   sqs: sqsAccess,
   kms: (operation: string, { KeyId }: Readonly<Record<string, unknown>>): Access[] => [
@@ -144,15 +177,15 @@ const accessOfCall = {
 const storeNames: readonly StoreName[] = [
   's3',
   'ses',
-  ...(Object.keys(accessOfCall) as (keyof typeof accessOfCall)[]),
+  ...(Object.keys(accessByService) as (keyof typeof accessByService)[]),
 ];
 
 /** Reads who signed a request, and for which service, from its header or from a presigned address. */
 function readCredential(
   authorization: string | undefined,
-  query: URLSearchParams,
+  query?: URLSearchParams,
 ): { readonly accessKeyId: string; readonly store: StoreName } | undefined {
-  const scope = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1] ?? query.get('X-Amz-Credential') ?? '';
+  const scope = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1] ?? query?.get('X-Amz-Credential') ?? '';
   const [accessKeyId, , , service] = scope.split('/');
   const store = storeNames.find((name) => name === service);
   return accessKeyId && store ? { accessKeyId, store } : undefined;
@@ -189,8 +222,21 @@ function accessOf(
       });
     }
     if (store === 'ses') return sesAccess(url.pathname, JSON.parse(body), place);
-    const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-    const wanted = accessOfCall[store](operation, JSON.parse(body), place);
+  } catch {
+    return undefined;
+  }
+  return accessOfCall(store, String(incoming.headers['x-amz-target']), body, place);
+}
+
+/** What a call of a service that speaks JSON wants to do, or undefined when that cannot be made out. */
+function accessOfCall(
+  store: keyof typeof accessByService,
+  target: string,
+  body: string,
+  place: IamDoorOptions['place'],
+): Access[] | undefined {
+  try {
+    const wanted = accessByService[store](target.split('.').at(-1) ?? '', JSON.parse(body), place);
     return wanted.length > 0 ? wanted : undefined;
   } catch {
     return undefined;

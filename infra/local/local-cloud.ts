@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
+import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -66,8 +67,6 @@ const idleMs = 60_000;
 const idleAtMost = 16;
 /** Milliseconds without an end of anything after which a function's copies count as slow: nearly no request takes as long. */
 const busyMs = 500;
-/** Milliseconds that the door keeps a connection on which nothing happens: longer than its clients do. */
-const keepAlive = 60_000;
 /** Milliseconds between two removals of expired items. */
 const expiryInterval = 60 * 60_000;
 
@@ -118,9 +117,9 @@ async function start(
     report(error instanceof Error ? (error.stack ?? error.message) : String(error));
 
   // The address of the door is in the environments and in the URLs of queues, so it comes first of all.
-  const doorServer = createServer({ keepAliveTimeout: keepAlive });
+  const doorServer = createServer({ allowHalfOpen: true, noDelay: true });
   const doorAddress = await listenOnLoopback(doorServer, 0);
-  atEnd(() => close(doorServer));
+  atEnd(() => new Promise((resolve) => doorServer.close(resolve)));
   const place: Place = { region: localRegion, accountId: localAccount, queueEndpoint: doorAddress.origin };
   const service = readTemplate(options.template, options.assembly, place);
   for (const type of service.unknownTypes) report(`The local cloud has nothing for ${type}; it is left out.`);
@@ -156,7 +155,7 @@ async function start(
     ),
     place,
   });
-  doorServer.on('request', door.handle);
+  doorServer.on('connection', door.take);
   atEnd(() => door.close());
 
   const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
