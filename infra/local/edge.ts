@@ -4,6 +4,8 @@ import type { HttpRequest } from './http-request.ts';
 /** A header as CloudFront hands it to a function. */
 type EdgeHeaders = Record<string, { readonly value: string }>;
 
+type Handler = (event: object) => { readonly headers: EdgeHeaders };
+
 /** What a request becomes before it reaches the gateway. */
 export type Edge = (request: HttpRequest) => HttpRequest;
 
@@ -16,16 +18,16 @@ export type Edge = (request: HttpRequest) => HttpRequest;
 export function edgeOf(code: string): Edge {
   const context = createContext({});
   new Script(code).runInContext(context);
-  const run = new Script('handler(event).headers');
+  const handler: Handler = new Script('handler').runInContext(context);
   return (request) => {
     const sent = headersOf(request);
     // CloudFront refuses a request without a host by itself; here the gateway does.
     if (sent.host === undefined) return request;
-    context.event = {
+    const { headers } = handler({
       request: { method: request.method, uri: request.path, headers: { ...sent } },
       viewer: { ip: request.sourceIp },
-    };
-    const made = Object.entries(run.runInContext(context) as EdgeHeaders);
+    });
+    const made = Object.entries(headers);
     const changed = made.filter(([name, { value }]) => sent[name]?.value !== value);
     const names = new Set(changed.map(([name]) => name));
     return {

@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { FunctionError, InvocationResult } from './invocation.ts';
+import { newTraceId } from './proxy-event.ts';
 import { Sandbox } from './sandbox.ts';
 import type { LambdaFunction } from './template.ts';
 
@@ -51,18 +52,22 @@ interface Fleet {
  */
 export class FunctionPool {
   readonly #options: FunctionPoolOptions;
-  readonly #fleets: ReadonlyMap<string, Fleet>;
+  readonly #byName: ReadonlyMap<string, Fleet>;
+  readonly #fleets: readonly Fleet[];
   readonly #sweeper: NodeJS.Timeout;
   #closed = false;
 
   constructor(functions: readonly LambdaFunction[], options: FunctionPoolOptions) {
     this.#options = options;
-    this.#fleets = new Map(
-      functions.map((lambda) => [
-        lambda.name,
-        { lambda, idle: [], waiting: [], running: new Set<Sandbox>(), starting: 0, ended: 0 },
-      ]),
-    );
+    this.#fleets = functions.map((lambda) => ({
+      lambda,
+      idle: [],
+      waiting: [],
+      running: new Set(),
+      starting: 0,
+      ended: 0,
+    }));
+    this.#byName = new Map(this.#fleets.map((fleet) => [fleet.lambda.name, fleet]));
     this.#sweeper = setInterval(() => this.#giveUpIdle(), options.idleMs / 4).unref();
   }
 
@@ -73,7 +78,7 @@ export class FunctionPool {
    *   one that is being handled continues, as on Lambda.
    */
   invoke(functionName: string, event: string, signal?: AbortSignal): Promise<InvocationResult> {
-    const fleet = this.#fleets.get(functionName);
+    const fleet = this.#byName.get(functionName);
     if (!fleet) throw new Error(`There is no function named ${functionName}.`);
     const inUse = fleet.running.size + fleet.waiting.length;
     if (this.#closed || inUse >= (fleet.lambda.reservedConcurrency ?? Number.POSITIVE_INFINITY)) {
@@ -82,20 +87,21 @@ export class FunctionPool {
     return new Promise((settle) => {
       const waiting: Waiting = { event, since: Date.now(), settle };
       fleet.waiting.push(waiting);
+      this.#serve(fleet);
+      if (!fleet.waiting.includes(waiting)) return;
       signal?.addEventListener('abort', () => {
         const place = fleet.waiting.indexOf(waiting);
         if (place < 0) return;
         fleet.waiting.splice(place, 1);
         settle({ outcome: 'throttled' });
       });
-      this.#serve(fleet);
       this.#lookAgain(fleet, waiting);
     });
   }
 
   /** How many copies of a function there are. */
   copies(functionName: string): number {
-    const fleet = this.#fleets.get(functionName);
+    const fleet = this.#byName.get(functionName);
     return fleet ? sizeOf(fleet) : 0;
   }
 
@@ -103,7 +109,7 @@ export class FunctionPool {
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
     clearInterval(this.#sweeper);
-    const fleets = [...this.#fleets.values()];
+    const fleets = this.#fleets;
     for (const { waiting } of fleets) {
       for (const { settle } of waiting.splice(0)) settle({ outcome: 'throttled' });
     }
@@ -131,9 +137,10 @@ export class FunctionPool {
   }
 
   #startWhereNeeded(): void {
-    const fleets = [...this.#fleets.values()];
-    let starting = fleets.reduce((sum, fleet) => sum + fleet.starting, 0);
-    for (const fleet of fleets) {
+    const eager = this.#fleets.filter(({ waiting }) => waiting.length > 0);
+    if (eager.length === 0) return;
+    let starting = this.#fleets.reduce((sum, fleet) => sum + fleet.starting, 0);
+    for (const fleet of eager) {
       while (
         this.#needed(fleet) > fleet.starting &&
         starting < this.#options.startsAtOnce &&
@@ -165,14 +172,13 @@ export class FunctionPool {
 
   /** Whether one more copy may be made, if need be by giving up the one that has been idle the longest. */
   #makeRoom(): boolean {
-    const fleets = [...this.#fleets.values()];
-    if (fleets.reduce((sum, fleet) => sum + sizeOf(fleet), 0) < this.#options.concurrency) return true;
+    if (this.#fleets.reduce((sum, fleet) => sum + sizeOf(fleet), 0) < this.#options.concurrency) return true;
     return this.#giveUpStalest();
   }
 
   /** Gives up the copy that has been idle the longest, if any is. */
   #giveUpStalest(): boolean {
-    const resting = [...this.#fleets.values()].filter(({ idle }) => idle.length > 0);
+    const resting = this.#fleets.filter(({ idle }) => idle.length > 0);
     const stalest = resting
       .toSorted((a, b) => (a.idle[0]?.since ?? 0) - (b.idle[0]?.since ?? 0))[0]
       ?.idle.shift();
@@ -200,7 +206,11 @@ export class FunctionPool {
 
   async #run(fleet: Fleet, sandbox: Sandbox, { event, settle }: Waiting): Promise<void> {
     fleet.running.add(sandbox);
-    const result = await sandbox.run({ requestId: randomUUID(), traceId: newTraceId(), event });
+    const result = await sandbox.run({
+      requestId: randomUUID(),
+      traceId: `${newTraceId()};Sampled=0`,
+      event,
+    });
     fleet.running.delete(sandbox);
     fleet.ended = Date.now();
     // What is stopped together with the pool has not failed.
@@ -214,23 +224,17 @@ export class FunctionPool {
     if (this.#closed) sandbox.terminate();
     else if (!sandbox.gone) fleet.idle.push({ sandbox, since: Date.now() });
     this.#serve(fleet);
-    const idle = [...this.#fleets.values()].reduce((sum, fleet) => sum + fleet.idle.length, 0);
+    const idle = this.#fleets.reduce((sum, fleet) => sum + fleet.idle.length, 0);
     if (idle > this.#options.idleAtMost) this.#giveUpStalest();
   }
 
   #giveUpIdle(): void {
     const limit = Date.now() - this.#options.idleMs;
-    for (const { idle } of this.#fleets.values()) {
+    for (const { idle } of this.#fleets) {
       const stale = idle.filter(({ since }) => since < limit);
       for (const { sandbox } of idle.splice(0, stale.length)) sandbox.terminate();
     }
   }
 }
-
-/** The id by which X-Ray would follow a request: the time in seconds and 24 random digits. */
-const newTraceId = (): string => {
-  const seconds = Math.floor(Date.now() / 1000).toString(16);
-  return `Root=1-${seconds}-${randomBytes(12).toString('hex')};Sampled=0`;
-};
 
 const sizeOf = ({ idle, running, starting }: Fleet): number => idle.length + running.size + starting;

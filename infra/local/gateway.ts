@@ -65,12 +65,17 @@ export class Gateway {
   readonly server: Server;
   readonly #options: GatewayOptions;
   readonly #routes: RouteTable;
+  /** The integrations whose role may not call their function. */
+  readonly #barred: ReadonlySet<Route['integration']>;
   #answering = 0;
   #stopping = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#routes = new RouteTable(options.api.routes);
+    const { api, roles } = options;
+    this.#routes = new RouteTable(api.routes);
+    const integrations = api.routes.map(({ integration }) => integration);
+    this.#barred = new Set(integrations.filter((it) => it.kind !== 'mock' && !roleMayInvoke(roles, it)));
     // A request without a host is answered like any other bad one, and not by Node in its own words.
     const { patience = usualPatience } = options;
     this.server = createServer({
@@ -122,7 +127,7 @@ export class Gateway {
   }
 
   async #answer(request: HttpRequest, ids: RequestIds, outgoing: ServerResponse): Promise<GatewayReply> {
-    const { api, place, roles } = this.#options;
+    const { api, place } = this.#options;
     const match = this.#match(request);
     if (match === 'not readable') return this.#error(400);
     if (!match || isNowhere(match.route)) {
@@ -137,7 +142,7 @@ export class Gateway {
       const reply = integration.reply(match.pathParameters);
       return writtenReply(reply, reply.statusCode ?? 200);
     }
-    if (!roleMayInvoke(roles, integration)) return this.#error('API_CONFIGURATION_ERROR');
+    if (this.#barred.has(integration)) return this.#error('API_CONFIGURATION_ERROR');
     const { listener } = this.#options;
     if (listener?.path === match.route.path && listener.methods.includes(match.route.method)) {
       return this.#forward(listener, request, match, ids, outgoing);
@@ -187,9 +192,12 @@ export class Gateway {
     accept: string | undefined,
   ): Promise<GatewayReply> {
     const waiting = new AbortController();
-    const timer = setTimeout(() => waiting.abort(), timeoutMs);
+    let timer: NodeJS.Timeout | undefined;
     const timedOut = new Promise<'timed out'>((resolve) => {
-      waiting.signal.addEventListener('abort', () => resolve('timed out'));
+      timer = setTimeout(() => {
+        waiting.abort();
+        resolve('timed out');
+      }, timeoutMs);
     });
     const result = await Promise.race([timedOut, this.#options.invoke(functionName, event, waiting.signal)]);
     clearTimeout(timer);

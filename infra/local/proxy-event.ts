@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { HttpRequest } from './http-request.ts';
 import { isBinary, mediaType } from './media-type.ts';
 import type { RouteMatch } from './route-table.ts';
@@ -14,15 +14,19 @@ export interface RequestIds {
   readonly at: Date;
 }
 
-export function newRequestIds(at = new Date()): RequestIds {
-  const seconds = Math.floor(at.getTime() / 1000).toString(16);
-  return {
-    requestId: randomUUID(),
-    extendedRequestId: randomBytes(11).toString('base64'),
-    traceId: `Root=1-${seconds}-${randomBytes(12).toString('hex')}`,
-    at,
-  };
-}
+export const newRequestIds = (at = new Date()): RequestIds => ({
+  requestId: randomUUID(),
+  extendedRequestId: Buffer.from(randomDigits(22), 'hex').toString('base64'),
+  traceId: newTraceId(at),
+  at,
+});
+
+/** The id by which X-Ray follows a request: the time in seconds and 24 random digits. */
+export const newTraceId = (at = new Date()): string =>
+  `Root=1-${Math.floor(at.getTime() / 1000).toString(16)}-${randomDigits(24)}`;
+
+/** Hexadecimal digits, at most 32. Node keeps random bytes ready for UUIDs, and for nothing else. */
+const randomDigits = (count: number): string => randomUUID().replaceAll('-', '').slice(0, count);
 
 /** Headers that concern the connection to the gateway, which it keeps to itself. */
 const dropped = new Set([
