@@ -83,7 +83,7 @@ async function install(project) {
  * Megabytes of half the young generation of a heap. Where memory is plenty, V8 lets that grow to many times as much, and it
  * then holds garbage of requests that wait.
  */
-const youngHeapMb = 4;
+const youngHeapMb = 8;
 
 /** How much (percent) the old generation grows before its garbage is collected: V8 would let it double, or more. */
 const oldHeapGrowth = 30;
