@@ -123,7 +123,7 @@ const bundle = async (
   outdir: string,
   sourceMaps: boolean,
 ): Promise<Metafile> => {
-  const packages = await preparePackages([sources, join(projectRoot, 'shared')], {
+  const packages = preparePackages([sources, join(projectRoot, 'shared')], {
     ...bundling,
     sourcemap: sourceMaps && 'inline',
     sourcesContent: false,
@@ -240,7 +240,7 @@ export const buildFunctions = async ({
       Object.entries(bundles).map(([id, it]) => [id, { ...it, directory: join(outdir, id) }]),
     );
 
-  const digest = await digestOf([sources, ...recipe], [ids, machine]);
+  const digest = digestOf([sources, ...recipe], [ids, machine]);
   const last = await lastBuild(outdir, digest, sourceMaps);
   if (last) return { bundles: withDirectories(last), unchanged: true };
 

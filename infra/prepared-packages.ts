@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile, type Plugin } from 'esbuild';
 
@@ -38,12 +38,9 @@ export interface Preparation {
  * @param folders Where the modules are that import packages.
  * @param options How functions are bundled, with the plugins that change packages.
  */
-export async function preparePackages(
-  folders: readonly string[],
-  options: BuildOptions,
-): Promise<Preparation> {
-  const files = (await Promise.all(folders.map(modulesIn))).flat();
-  const names = namesIn(await Promise.all(files.map((file) => readFile(file, 'utf8'))));
+export function preparePackages(folders: readonly string[], options: BuildOptions): Preparation {
+  const files = folders.flatMap(modulesIn);
+  const names = namesIn(files.map((file) => readFileSync(file, 'utf8')));
   const done = prepare(names, options);
   return { plugin: usePrepared(names, done), done };
 }
@@ -68,8 +65,8 @@ async function prepare(names: Names, options: BuildOptions): Promise<Prepared> {
   return { modules: new Map(modules), inputs: metafile.inputs };
 }
 
-const modulesIn = async (folder: string): Promise<string[]> =>
-  (await readdir(folder, { recursive: true }))
+const modulesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join(folder, file));
 

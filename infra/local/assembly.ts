@@ -31,7 +31,7 @@ export async function assemble(
   outdir: string,
   context: Readonly<Record<string, string>> = {},
 ): Promise<CloudFormationTemplate> {
-  const digest = await digestOf(sources, Object.entries(context).sort());
+  const digest = digestOf(sources, Object.entries(context).sort());
   const recordFile = join(outdir, 'record.json');
   let record = await readJson<AssemblyRecord>(recordFile);
   if (record?.digest !== digest) {
