@@ -124,18 +124,36 @@ async function start(
   const service = readTemplate(options.template, options.assembly, place);
   for (const type of service.unknownTypes) report(`The local cloud has nothing for ${type}; it is left out.`);
 
-  const store = await startSqsS3Store(join(options.dataDirectory, 'fauxqs'), place);
-  atEnd(() => store.stop());
-  for (const queue of service.queues) store.ensureQueue(queue);
-  for (const bucket of service.buckets) store.ensureBucket(bucket);
-  await keepTables(service, options.dynamodb, place, atEnd, onFault);
-
   const { listener } = options;
   const webFunction =
     listener && webFunctionOf(listener, service.functions, join(options.assembly, listener.id));
   const lambdas = webFunction === undefined ? service.functions : [...service.functions, webFunction];
   const keys = new Map(lambdas.map(({ name }) => [name, newAccessKeyId()]));
   const keyOf = ({ name }: LambdaFunction) => keys.get(name) ?? '';
+  const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
+  atEnd(() => logs.close());
+  let variables = options.variables ?? {};
+  const environmentOf = (lambda: LambdaFunction) =>
+    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda), variables }, place);
+
+  // It takes as long to start as all the rest.
+  const listenerStart =
+    webFunction &&
+    ListenerProcess.start({
+      directory: webFunction.directory,
+      environment: environmentOf(webFunction),
+      onOutput: (text) => logs.write(webFunction.name, text),
+      onEnd: () =>
+        report(`${webFunction.name} ended and is started again (more in ${logs.pathOf(webFunction.name)})`),
+    });
+  atEnd(() => listenerStart?.then((process) => process.stop()).catch(() => {}));
+
+  const store = await startSqsS3Store(join(options.dataDirectory, 'fauxqs'), place);
+  atEnd(() => store.stop());
+  for (const queue of service.queues) store.ensureQueue(queue);
+  for (const bucket of service.buckets) store.ensureBucket(bucket);
+  await keepTables(service, options.dynamodb, place, atEnd, onFault);
+
   const keyService = createKeyService(join(options.dataDirectory, 'key'));
   const secretService = createSecretService(options.secrets ?? new Map());
   const mailService = createMailService(options.outbox);
@@ -158,11 +176,6 @@ async function start(
   doorServer.on('connection', door.take);
   atEnd(() => door.close());
 
-  const logs = new FunctionLogs(join(options.dataDirectory, 'logs'), options.showLogs);
-  atEnd(() => logs.close());
-  let variables = options.variables ?? {};
-  const environmentOf = (lambda: LambdaFunction) =>
-    functionEnvironment(lambda, { endpoint: doorAddress, accessKeyId: keyOf(lambda), variables }, place);
   const pool = new FunctionPool(service.functions, {
     environmentOf,
     onOutput: ({ name }, text) => logs.write(name, text),
@@ -178,15 +191,7 @@ async function start(
   });
   const invoke = (name: string, event: string, signal?: AbortSignal) => pool.invoke(name, event, signal);
 
-  const listening =
-    webFunction &&
-    (await ListenerProcess.start({
-      directory: webFunction.directory,
-      environment: environmentOf(webFunction),
-      onOutput: (text) => logs.write(webFunction.name, text),
-      onEnd: () =>
-        report(`${webFunction.name} ended and is started again (more in ${logs.pathOf(webFunction.name)})`),
-    }));
+  const listening = await listenerStart;
   const route = listener && listening && new ListenerRoute(pathOf(listener), methodsOf(listener), listening);
   atEnd(() => route?.close());
 
