@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { fork } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { digestOf } from '../source-digest.ts';
+import { StartProblem } from './start-problem.ts';
 import type { CloudFormationTemplate } from './template-values.ts';
 
 const projectRoot = resolve(import.meta.dirname, '../..');
@@ -12,6 +12,15 @@ const sources = ['functions', 'infra', 'shared', 'package.json', 'package-lock.j
   join(projectRoot, name),
 );
 
+/** What to assemble: where the cloud assembly goes, and values of CDK context. */
+export interface AssemblyOptions {
+  readonly outdir: string;
+  readonly context: Readonly<Record<string, string>>;
+}
+
+/** Megabytes of half the young generation of its heap. With the few of the service, a second would go into collecting garbage. */
+const youngHeapMb = 64;
+
 /** By what the next start sees that it can take an assembly as it is. It is written last of all. */
 interface AssemblyRecord {
   readonly digest: string;
@@ -20,12 +29,14 @@ interface AssemblyRecord {
 }
 
 /**
- * Builds every function and synthesizes the CDK app, meanwhile leaving this thread free. Does nothing if the assembly in the
- * folder was made from the same sources and context.
+ * Builds every function and synthesizes the CDK app in another process, meanwhile leaving this thread free. Does nothing if the assembly in the
+ * folder was made from the same sources and context. The other process is there when this returns its promise, so that it need
+ * not wait for what is loaded here next.
  *
  * @param outdir Where the cloud assembly goes; what was there is removed.
  * @param context Values of CDK context: what the operator sets.
  * @returns The template, as `cdk deploy` would hand it to CloudFormation.
+ * @throws StartProblem if the other process failed. It has said why.
  */
 export async function assemble(
   outdir: string,
@@ -33,24 +44,35 @@ export async function assemble(
 ): Promise<CloudFormationTemplate> {
   const digest = digestOf(sources, Object.entries(context).sort());
   const recordFile = join(outdir, 'record.json');
-  let record = await readJson<AssemblyRecord>(recordFile);
+  let record = readJson<AssemblyRecord>(recordFile);
   if (record?.digest !== digest) {
-    await rm(outdir, { recursive: true, force: true });
-    const thread = new Worker(new URL('./assembly-thread.ts', import.meta.url), {
-      workerData: { outdir, context },
-    });
-    const [template] = await once(thread, 'message');
-    await thread.terminate();
-    record = { digest, template };
-    await writeFile(recordFile, JSON.stringify(record));
+    rmSync(outdir, { recursive: true, force: true });
+    record = { digest, template: await assembleAside({ outdir, context }) };
+    writeFileSync(recordFile, JSON.stringify(record));
   }
-  const template = await readJson<CloudFormationTemplate>(join(outdir, record.template));
+  const template = readJson<CloudFormationTemplate>(join(outdir, record.template));
   if (!template) throw new Error(`The assembly in ${outdir} has no template.`);
   return template;
 }
 
+/** Assembles in a process that ends with this one. Resolves with the name of the template's file. */
+function assembleAside(options: AssemblyOptions): Promise<string> {
+  const child = fork(join(import.meta.dirname, 'assembly-process.ts'), [JSON.stringify(options)], {
+    execArgv: ['--disable-warning=ExperimentalWarning', `--max-semi-space-size=${youngHeapMb}`],
+    // A group of its own, as Ctrl-C in a terminal goes to the whole group, and this process says what happens then.
+    detached: true,
+  });
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve).once('error', reject);
+    child.once('exit', () => reject(new StartProblem('The functions or the template could not be made.')));
+  });
+}
+
 /** What a JSON file holds; undefined where there is none. */
-const readJson = <T>(file: string): Promise<T | undefined> =>
-  readFile(file, 'utf8')
-    .then(JSON.parse)
-    .catch(() => undefined);
+function readJson<T>(file: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,8 +1,10 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PasswordCost } from '../../shared/kernel/outside.ts';
+import { passwordCost as usualCost } from '../../shared/model/user/password.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
+import type { Write } from '../../shared/table/write.ts';
 import {
   type ClientAccount,
   readClientConfigurations,
@@ -19,12 +21,31 @@ import {
 
 export interface DemoOptions {
   readonly dataDirectory: string;
+  /** What a password costs to hash, if not as much as in a deployment. */
+  readonly passwordCost?: PasswordCost;
+}
+
+/** Where the demo organization will be. */
+export interface DemoPlace {
   /** The address that clients use. */
   readonly site: URL;
   /** Where the table is: the variables that a function would have. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What a password costs to hash, if not as much as in a deployment. */
-  readonly passwordCost?: PasswordCost;
+}
+
+/** The demo organization as it will be made; absent if its files are there. */
+interface Founding {
+  readonly seed: Buffer;
+  /** The seed is that of a start that did not come to its end. */
+  readonly isKept: boolean;
+  readonly plan: ReturnType<typeof planDemo>;
+  readonly passwords: readonly DemoPassword[];
+  readonly passwordWrites: readonly Write[];
+}
+
+export interface PreparedDemo {
+  readonly dataDirectory: string;
+  readonly founding: Founding | undefined;
 }
 
 /** The organization's accounts and the folder of their files, or nothing of them if the files are lost. */
@@ -38,53 +59,67 @@ export interface Demo {
   readonly passwordFile: string | undefined;
 }
 
+const folderIn = (dataDirectory: string): string => join(dataDirectory, 'zuliprc');
+const seedIn = (dataDirectory: string): string => join(dataDirectory, 'demo-seed');
+
+/**
+ * Does what the demo organization needs before there is a table for it, if its files are not there yet: hashing five passwords
+ * takes a second.
+ */
+export async function prepareDemo({
+  dataDirectory,
+  passwordCost = usualCost,
+}: DemoOptions): Promise<PreparedDemo> {
+  if (existsSync(folderIn(dataDirectory))) return { dataDirectory, founding: undefined };
+  const seedFile = seedIn(dataDirectory);
+  const isKept = existsSync(seedFile);
+  const seed = isKept ? readFileSync(seedFile) : randomBytes(32);
+  const outside = { now: Date.now, uuid: randomUUID, randomBytes: bytesFrom(seed), passwordCost };
+  const plan = planDemo(outside, { name: 'Parlance' });
+  const passwords = makePasswords(outside, plan.demo.accounts);
+  const writes = await passwordWrites(outside, plan.demo.realm, passwords);
+  return { dataDirectory, founding: { seed, isKept, plan, passwords, passwordWrites: writes } };
+}
+
 /**
  * Makes the demo organization with its files, if they are not there yet: the clients' configurations, and the passwords.
  *
  * The table keeps only digests of keys and passwords, so between the organization and its files nothing may be lost. They
  * follow from a seed that is kept in a file until theirs are written: a start after an interruption makes the same again.
  */
-export async function ensureDemo(options: DemoOptions): Promise<Demo> {
-  const { dataDirectory, site, environment, passwordCost } = options;
-  const folder = join(dataDirectory, 'zuliprc');
-  const seedFile = join(dataDirectory, 'demo-seed');
-  const kept = readClientConfigurations(folder, site);
-  if (kept) {
+export async function ensureDemo(prepared: PreparedDemo, { site, environment }: DemoPlace): Promise<Demo> {
+  const { dataDirectory, founding } = prepared;
+  const folder = folderIn(dataDirectory);
+  const seedFile = seedIn(dataDirectory);
+  if (!founding) {
+    const accounts = readClientConfigurations(folder, site);
     rmSync(seedFile, { force: true });
-    return { folder, accounts: kept, created: false, passwordFile: passwordFile(dataDirectory) };
+    return { folder, accounts, created: false, passwordFile: passwordFile(dataDirectory) };
   }
 
-  const interrupted = existsSync(seedFile);
-  const seed = interrupted ? readFileSync(seedFile) : writeSeed(seedFile);
-  const outside = {
-    ...makeOutside(environment),
-    ...(passwordCost && { passwordCost }),
-    randomBytes: bytesFrom(seed),
-  };
-  const { demo, create } = planDemo(outside, { name: 'Parlance' });
-  const passwords = makePasswords(outside, demo.accounts);
-  const outcome = await create(await passwordWrites(outside, demo.realm, passwords));
+  const { seed, isKept, plan, passwords } = founding;
+  const { accounts } = plan.demo;
+  writeSeed(seedFile, seed);
+  const outcome = await plan.create(makeOutside(environment), founding.passwordWrites);
   // There already, and not from this seed: its files were removed, and its keys went with them.
-  const lost = outcome === 'exists' && !interrupted;
+  const lost = outcome === 'exists' && !isKept;
   if (!lost) {
     writePasswords(dataDirectory, passwords);
-    writeClientConfigurations(folder, demo.accounts, site);
+    writeClientConfigurations(folder, accounts, site);
   }
   rmSync(seedFile);
   return {
     folder,
-    accounts: lost ? undefined : demo.accounts,
+    accounts: lost ? undefined : accounts,
     created: outcome === 'created',
     ...(!lost && { passwords }),
     passwordFile: passwordFile(dataDirectory),
   };
 }
 
-function writeSeed(file: string): Buffer {
-  const seed = randomBytes(32);
+function writeSeed(file: string, seed: Buffer): void {
   writeFileSync(`${file}.draft`, seed, { mode: 0o600 });
   renameSync(`${file}.draft`, file);
-  return seed;
 }
 
 /** A source of bytes that are always the same for a seed, and cannot be guessed without it. */

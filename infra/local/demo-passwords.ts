@@ -26,20 +26,19 @@ export const makePasswords = (
       return { email, userId, password: groups.join('-') };
     });
 
-/** The writes that store the passwords, as digests. */
-export const passwordWrites = (
+/** The writes that store the passwords, as digests. They are made in turn, as the processors have other work at a start. */
+export async function passwordWrites(
   { now, passwordCost }: Pick<Outside, 'now' | 'passwordCost'>,
   realm: string,
   passwords: readonly DemoPassword[],
-): Promise<Write[]> =>
-  Promise.all(
-    passwords.map(async ({ userId, password }) =>
-      doSetPassword(realm, userId, {
-        hash: await hashPassword(password, passwordCost),
-        changed: Math.floor(now() / 1000),
-      }),
-    ),
-  );
+): Promise<Write[]> {
+  const writes: Write[] = [];
+  for (const { userId, password } of passwords) {
+    const hash = await hashPassword(password, passwordCost);
+    writes.push(doSetPassword(realm, userId, { hash, changed: Math.floor(now() / 1000) }));
+  }
+  return writes;
+}
 
 const fileIn = (dataDirectory: string): string => join(dataDirectory, 'demo-passwords');
 

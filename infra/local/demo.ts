@@ -31,9 +31,9 @@ const random = { name: 'random', description: 'What fits nowhere else.', isDefau
 /**
  * Plans a demo organization: one account of each role, a bot, and two channels to which all are subscribed (guests
  * only to the default one). One transaction creates all of it, with what else `create` is given. The keys are made first,
- * so that the caller can store them before.
+ * so that the caller can store them before. No table is needed until then.
  */
-export function planDemo(outside: Outside, given: NewOrganization) {
+export function planDemo(outside: Pick<Outside, 'now' | 'uuid' | 'randomBytes'>, given: NewOrganization) {
   const founders = people.map(({ name, ...person }): Founder => ({ ...person, email: addressOf(name) }));
   const { realm, accounts, channelIds, writes } = planFounding(outside, given, founders, [GENERAL, random]);
   const [generalId = 0, randomId = 0] = channelIds;
@@ -42,7 +42,7 @@ export function planDemo(outside: Outside, given: NewOrganization) {
     accounts: people.map(({ name }, i): DemoAccount => ({ ...(accounts[i] as KeyedAccount), name })),
     channels: { general: generalId, random: randomId },
   };
-  const create = async (more: readonly Write[] = []): Promise<'created' | 'exists'> =>
-    (await carryOut(outside, [...writes, ...more])).state === 'done' ? 'created' : 'exists';
+  const create = async (on: Outside, more: readonly Write[] = []): Promise<'created' | 'exists'> =>
+    (await carryOut(on, [...writes, ...more])).state === 'done' ? 'created' : 'exists';
   return { demo, create };
 }

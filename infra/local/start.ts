@@ -1,15 +1,12 @@
 /** `npm start`: the whole service on this machine, from the synthesized template. */
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { eventListener } from '../../shared/endpoints/listener.ts';
 import { operatorSettings } from '../../shared/endpoints/operator-setting.ts';
 import { assemble } from './assembly.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { type Demo, ensureDemo } from './demo-organization.ts';
-import { passwordLines } from './demo-passwords.ts';
+import type { Demo } from './demo-organization.ts';
 import { startDynamoStore } from './dynamo-store.ts';
-import { startLocalCloud } from './local-cloud.ts';
 import { checkPort } from './loopback.ts';
 import { LocalOutbox } from './outbox.ts';
 import { Progress } from './progress.ts';
@@ -48,7 +45,7 @@ async function main(): Promise<void> {
   const inside = (name: string) => join(directory.path, name);
 
   const relay = await relayInPlace(configuration);
-  const [template, dynamodb] = await Promise.all([
+  const [template, dynamodb, prepared, { startLocalCloud }, { eventListener }] = await Promise.all([
     progress.step(
       'Building the functions and the template',
       assemble(inside('assembly'), { ...configuration.context, ...(relay && relayContext) }),
@@ -57,6 +54,12 @@ async function main(): Promise<void> {
       'Starting DynamoDB',
       startDynamoStore(inside('dynamodb.sqlite'), configuration.dynamodbEndpoint),
     ),
+    // What the build does not wait for is loaded beside it, which takes half a second.
+    import('./demo-organization.ts').then(({ prepareDemo }) =>
+      prepareDemo({ dataDirectory: directory.path }),
+    ),
+    import('./local-cloud.ts'),
+    import('../../shared/endpoints/listener.ts'),
   ]);
   started.push(() => dynamodb.stop());
   void dynamodb.died.then((words) => fail(new StartProblem(`The DynamoDB store has ended: ${words}`)));
@@ -85,8 +88,8 @@ async function main(): Promise<void> {
 
   const [table] = cloud.service.tables;
   if (!table) throw new Error('The template has no table.');
-  const demo = await ensureDemo({
-    dataDirectory: directory.path,
+  const { ensureDemo } = await import('./demo-organization.ts');
+  const demo = await ensureDemo(prepared, {
     site: cloud.address,
     environment: {
       TABLE_NAME: table.name,
@@ -105,7 +108,7 @@ async function main(): Promise<void> {
     progress.say(`Taking mail for channels at 127.0.0.1:${cloud.smtpPort} (SMTP)`);
   }
   progress.say(`Sign in with a browser: ${cloud.address}`);
-  sayPasswords(demo);
+  await sayPasswords(demo);
   progress.say(`Reference of the API: ${cloud.address}api/; mail that is sent: ${cloud.address}outbox/`);
   progress.say(readyLine(cloud.address, demo));
 }
@@ -127,7 +130,7 @@ function readArguments(): { readonly logs: boolean } {
 }
 
 /** Shows the passwords when they are made; later it says where they are. */
-function sayPasswords({ passwords, passwordFile }: Demo): void {
+async function sayPasswords({ passwords, passwordFile }: Demo): Promise<void> {
   if (passwordFile === undefined) return;
   const where = relative('', passwordFile);
   progress.say(
@@ -135,6 +138,7 @@ function sayPasswords({ passwords, passwordFile }: Demo): void {
       ? `Passwords of the demo accounts, which ${where} keeps:`
       : `Passwords of the demo accounts: ${where}`,
   );
+  const { passwordLines } = await import('./demo-passwords.ts');
   for (const line of passwordLines(passwords ?? [])) console.log(`         ${line}`);
 }
 

@@ -50,7 +50,7 @@ let organizations = 0;
 export async function givenOrganization(outside: Outside) {
   const host = `bench-${++organizations}.test`;
   const { demo, create } = planDemo(outside, { host, name: 'Bench' });
-  await create();
+  await create(outside);
   const eventOf = (endpoint: string, as: DemoName | undefined, request: Request): APIGatewayProxyEvent =>
     gatewayEvent(endpoint, request, { host, account: demo.accounts.find(({ name }) => name === as) });
   /** A call that is ready to be made, which must work. */

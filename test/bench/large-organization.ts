@@ -29,7 +29,7 @@ export async function givenLargeOrganization(
 ) {
   const outside = makeOutside(environment);
   const { demo, create } = planDemo(outside, { host: HOST, name: 'Bench' });
-  await create();
+  await create(outside);
   const { realm, channels, accounts } = demo;
   const log = { table: outside.table, realm, now: outside.now, wait: outside.wait };
   const accountOf = (name: string) => {

@@ -76,7 +76,8 @@ export async function startBenchCloud(
       async organization() {
         const host = `bench-${++made}.test`;
         const { demo, create } = planDemo(outside, { host, name: `Bench ${made}` });
-        if ((await create()) !== 'created') throw new Error(`There is an organization at ${host} already.`);
+        if ((await create(outside)) !== 'created')
+          throw new Error(`There is an organization at ${host} already.`);
         const asker = (as: DemoName | undefined): Asker => ({
           host,
           account: demo.accounts.find(({ name }) => name === as),

@@ -3,7 +3,12 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, expect, inject, test } from 'vitest';
-import { type DemoOptions, ensureDemo } from '../../infra/local/demo-organization.ts';
+import {
+  type DemoOptions,
+  type DemoPlace,
+  ensureDemo,
+  prepareDemo,
+} from '../../infra/local/demo-organization.ts';
 import { tableDefinition } from '../../infra/table-schema.ts';
 import { signInWithPassword } from '../../shared/domain/account/sign-in.ts';
 import { makeOutside } from '../../shared/serve/container.ts';
@@ -12,7 +17,10 @@ import { temporaryFolder } from './sample-cloud.ts';
 
 const noQueues = { send: async () => {} };
 
-let options: DemoOptions;
+let options: DemoOptions & DemoPlace;
+
+const makeDemo = async (given: DemoOptions & DemoPlace = options) =>
+  ensureDemo(await prepareDemo(given), given);
 
 beforeEach(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
@@ -35,7 +43,7 @@ const seed = () => join(options.dataDirectory, 'demo-seed');
 const names = ['admin', 'bot', 'guest', 'member', 'moderator', 'owner'];
 
 test('a first start creates the organization, and the files for clients', async () => {
-  const demo = await ensureDemo(options);
+  const demo = await makeDemo();
   expect(demo.created).toBe(true);
   expect(demo.accounts?.map(({ name }) => name).sort()).toEqual(names);
   for (const { name, email, apiKey } of demo.accounts ?? []) {
@@ -50,7 +58,7 @@ test('a first start creates the organization, and the files for clients', async 
 
 test('users get working passwords, stored as digests, and in a file that only its owner can read', async () => {
   const { passwordCost: _cheap, ...real } = options;
-  const { passwords, passwordFile = '' } = await ensureDemo(real);
+  const { passwords, passwordFile = '' } = await makeDemo(real);
   expect(passwords?.map(({ email }) => email)).toEqual(
     ['owner', 'admin', 'moderator', 'member', 'guest'].map((name) => `${name}@example.com`),
   );
@@ -70,14 +78,14 @@ test('users get working passwords, stored as digests, and in a file that only it
   });
   expect(stored?.hash).toMatch(/^scrypt\$15\$8\$3\$/);
 
-  const later = await ensureDemo(options);
+  const later = await makeDemo();
   expect([later.passwords, later.passwordFile]).toEqual([undefined, passwordFile]);
   expect(await readFile(passwordFile, 'utf8')).toBe(kept);
 });
 
 test('a later start changes nothing', async () => {
-  const first = await ensureDemo(options);
-  const second = await ensureDemo(options);
+  const first = await makeDemo();
+  const second = await makeDemo();
   expect(second.created).toBe(false);
   const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
   const keys = (accounts: typeof first.accounts) => accounts?.toSorted(byName).map(({ apiKey }) => apiKey);
@@ -86,10 +94,10 @@ test('a later start changes nothing', async () => {
 
 test('a start after one that was interrupted before it wrote the files makes the same keys', async () => {
   await writeFile(seed(), 'a seed that was kept');
-  const before = await ensureDemo(options);
+  const before = await makeDemo();
   await rm(before.folder, { recursive: true });
   await writeFile(seed(), 'a seed that was kept');
-  const after = await ensureDemo(options);
+  const after = await makeDemo();
   expect(after.passwords).toEqual(before.passwords);
   expect(after.created).toBe(false);
   expect(after.accounts?.map(({ apiKey }) => apiKey)).toEqual(before.accounts?.map(({ apiKey }) => apiKey));
@@ -97,9 +105,17 @@ test('a start after one that was interrupted before it wrote the files makes the
 });
 
 test('an organization whose files are lost gets no files with wrong keys', async () => {
-  const { folder } = await ensureDemo(options);
+  const { folder } = await makeDemo();
   await rm(folder, { recursive: true });
-  const demo = await ensureDemo(options);
+  const demo = await makeDemo();
   expect([demo.created, demo.accounts]).toEqual([false, undefined]);
   expect([existsSync(folder), existsSync(seed())]).toEqual([false, false]);
+});
+
+test('an organization whose files are lost gets none either after a start that ended before there was a table', async () => {
+  const { folder } = await makeDemo();
+  await rm(folder, { recursive: true });
+  await prepareDemo(options);
+  const demo = await makeDemo();
+  expect([demo.created, demo.accounts, existsSync(folder)]).toEqual([false, undefined, false]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTransport, type Transporter } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { buildFunctions } from '../../infra/build.ts';
-import { ensureDemo } from '../../infra/local/demo-organization.ts';
+import { ensureDemo, prepareDemo } from '../../infra/local/demo-organization.ts';
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts';
 import { listenOnLoopback } from '../../infra/local/loopback.ts';
 import { MailListener } from '../../infra/local/mail-listener.ts';
@@ -51,8 +51,7 @@ beforeAll(async () => {
     showLogs: false,
     report: (line) => lines.push(line),
   });
-  const demo = await ensureDemo({
-    dataDirectory: folder,
+  const demo = await ensureDemo(await prepareDemo({ dataDirectory: folder }), {
     site: cloud.address,
     environment: {
       TABLE_NAME: String(cloud.service.tables[0]?.name),

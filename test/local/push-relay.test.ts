@@ -56,7 +56,7 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb.origin,
   });
   const { demo, create } = planDemo(outside, { host, name: 'Test' });
-  await create();
+  await create(outside);
   ({ accounts } = demo);
 });
 

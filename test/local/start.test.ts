@@ -148,6 +148,19 @@ describe('npm start', { timeout: 3 * STARTING }, () => {
     await vi.waitFor(async () => expect(await processesWith(dataDirectory)).toEqual([]), 30_000);
   });
 
+  test('stopped while it makes the template, by a signal or kill -9, it leaves nothing behind', async () => {
+    for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+      const folder = await temporaryFolder();
+      const run = start({ DATA_DIR: folder });
+      const isMaking = async () =>
+        (await processesWith(folder)).some((it) => it.includes('assembly-process'));
+      await vi.waitFor(async () => expect(await isMaking()).toBe(true), 30_000);
+      run.child.kill(signal);
+      expect(await run.ended).toBe(signal === 'SIGINT' ? 0 : null);
+      await vi.waitFor(async () => expect(await processesWith(folder)).toEqual([]), 30_000);
+    }
+  });
+
   describe('while it runs', () => {
     let running: Run;
     beforeAll(async () => {

@@ -107,7 +107,7 @@ export async function newRealm(settings: Partial<RealmSettings> = {}, curtain?: 
   const first = makeContainer(host, clock, owner, around);
   const { demo, create } = planDemo(first.outside, { host, name: 'Test', settings });
   owner.realm = demo.realm;
-  if ((await create()) !== 'created') throw new Error('the realm exists');
+  if ((await create(first.outside)) !== 'created') throw new Error('the realm exists');
   const people = Object.fromEntries(demo.accounts.map((account) => [account.name, account]));
   const realm = (container: Container): TestRealm => ({
     realm: demo.realm,
