@@ -8,6 +8,7 @@ import { type ItemName, type ItemOf, isOf } from './keys.ts';
 export const rememberedKinds = {
   user: ['arrivals', 'bots', 'mutes', 'alertWords', 'changed'],
   profile: ['changed'],
+  emoji: [],
 } as const satisfies { readonly [K in ItemName]?: readonly (keyof ItemOf<K> | 'changed')[] };
 
 export type RememberedKind = keyof typeof rememberedKinds;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { handler as register } from '../../functions/events/register.ts';
-import { loadEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { numberOf } from '../../shared/domain/event/queue.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { GIVEN_UP } from '../../shared/log/log.ts';
@@ -121,7 +120,7 @@ const inOrder = (ids: Iterable<number>): number[] => [...ids].sort((a, b) => a -
 
 /** The same as it is. */
 async function stateOf({ realm: { outside, realm }, club }: Scene): Promise<State> {
-  const emoji = await loadEmoji(outside.table, realm);
+  const emoji = await outside.table.all('emoji', { realm });
   return {
     subscribers: await loadSubscriberIds(outside.table, realm, club.channelId),
     emoji: inOrder(emoji.map(({ emojiId }) => emojiId)),

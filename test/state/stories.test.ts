@@ -6,7 +6,6 @@ import { handler as updateFlags } from '../../functions/messages/updateFlags.ts'
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { handler as unsubscribe } from '../../functions/subscriptions/remove.ts';
 import { doAddEmoji, doDeactivateEmoji, EMOJI_EVENTS } from '../../shared/domain/emoji/change.ts';
-import { loadEmoji } from '../../shared/domain/emoji/emoji.ts';
 import { commit } from '../../shared/log/commit.ts';
 import { givenChannel } from '../support/given.ts';
 import { sent } from '../support/messages.ts';
@@ -66,7 +65,7 @@ async function deedsIn(realm: TestRealm, pick: Random): Promise<readonly (() => 
       );
     },
     async () => {
-      const [emoji] = (await loadEmoji(realm.outside.table, realm.realm)).filter(
+      const [emoji] = (await realm.outside.table.all('emoji', realm)).filter(
         ({ deactivated }) => !deactivated,
       );
       if (emoji) await commit(realm.log, EMOJI_EVENTS, () => doDeactivateEmoji(realm.realm, emoji));

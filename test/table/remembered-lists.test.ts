@@ -15,12 +15,14 @@ const added = (...writes: Write[]): readonly Write[] => withListVersions(writes,
 
 const versions = (set: Item): Write[] => [{ update: key('listVersions', { realm }), change: { set } }];
 
-it('a change of a person or their profile is a new version of the list, in the same transaction', () => {
+it('a change of a person, their profile or an emoji is a new version of the list, in the same transaction', () => {
   expect(added({ put: at, item: {} })).toEqual(versions({ user: 7 }));
   expect(added({ delete: at })).toEqual(versions({ user: 7 }));
   expect(added({ update: at, change: { set: { mutes: [], timezone: '' } } })).toEqual(versions({ user: 7 }));
   expect(added({ update: at, change: { remove: ['avatarUrl'] } })).toEqual(versions({ user: 7 }));
   const profile = { put: key('profile', { realm, userId: 1 }), item: {} };
+  const emoji = { update: key('emoji', { realm, emojiId: 1 }), change: { set: { deactivated: true } } };
+  expect(added(emoji)).toEqual(versions({ emoji: 7 }));
   expect(added(profile, { put: at, item: {} }, { delete: at })).toEqual(versions({ profile: 7, user: 7 }));
 });
 

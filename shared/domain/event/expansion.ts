@@ -128,7 +128,7 @@ async function expanded(
       return group === undefined || (group.deactivated && !onlooker.deactivatedGroups) ? undefined : payload;
     }
     case 'emoji':
-      return { ...payload, realm_emoji: emojiObjects(await loadEmoji(table, realm)) };
+      return { ...payload, realm_emoji: emojiObjects(await loadEmoji(outside, realm, seq)) };
     case 'attachment':
       return withAttachment(table, realm, payload);
     case 'exports':

@@ -203,8 +203,8 @@ export const realmSections: Sections = {
     realm_playgrounds: playgroundObjects((await loadPlaygrounds(outside.table, caller.realmId)).list),
   }),
   /** The custom emoji, including deactivated ones. */
-  realm_emoji: async ({ caller, outside }) => ({
-    realm_emoji: emojiObjects(await loadEmoji(outside.table, caller.realmId)),
+  realm_emoji: async ({ caller, outside, cursor }) => ({
+    realm_emoji: emojiObjects(await loadEmoji(outside, caller.realmId, cursor)),
   }),
   /** Whether the caller has connected each provider of video calls (specification 4.12, wire facts 13.4). */
   video_calls: async ({ caller, outside }) => {

@@ -1,4 +1,3 @@
-import { loadEmoji } from '../../../shared/domain/emoji/emoji.ts';
 import { namedGroupsIn } from '../../../shared/model/group/setting.ts';
 import { type GroupSetting, isSystemGroup } from '../../../shared/model/permission/permission.ts';
 import type { Table } from '../../../shared/table/table.ts';
@@ -72,7 +71,7 @@ async function auditGraph(
 
 /** Holds active emoji to their names. */
 export async function auditEmoji(table: Table, realm: string, ledger: Ledger): Promise<void> {
-  const active = (await loadEmoji(table, realm)).filter(({ deactivated }) => !deactivated);
+  const active = (await table.all('emoji', { realm })).filter(({ deactivated }) => !deactivated);
   ledger.unique(
     'the name of an active emoji',
     active.map(({ name }) => name),
