@@ -1,14 +1,20 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { listChannels } from '../../shared/endpoints/channels.ts';
 import { channelObject } from '../../shared/model/channel/object.ts';
-import { loadChannels, loadCurrent, selectChannels } from '../../shared/model/subscription/object.ts';
+import {
+  loadChannels,
+  loadCurrent,
+  rememberedChannels,
+  selectChannels,
+} from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listChannels, {
-  load: async ({ outside: { table }, realm, userId, ownerId, input }) => {
+  load: async ({ outside, realm, userId, ownerId, input }) => {
+    const { table } = outside;
     const asksOwner = input.include_owner_subscribed === true && ownerId !== undefined;
     const [channels, own, owners] = await Promise.all([
-      loadChannels(table, realm),
+      loadChannels(table, realm, rememberedChannels(outside, realm)),
       loadCurrent(table, realm, userId),
       asksOwner ? loadCurrent(table, realm, ownerId) : [],
     ]);

@@ -5,10 +5,7 @@ import { serveByRole } from '../../shared/serve/serve.ts';
 
 export const handler = serveByRole(listUserGroups, {
   load: async ({ outside, realm }) => {
-    const [named, users] = await Promise.all([
-      loadNamedGroups(outside.table, realm),
-      loadUsers(outside, realm),
-    ]);
+    const [named, users] = await Promise.all([loadNamedGroups(outside, realm), loadUsers(outside, realm)]);
     return { named, users };
   },
   run: ({ input, caller, outside }, { named, users }) => ({

@@ -157,7 +157,13 @@ export class LookupCache {
     readonly compiled: Linkifiers | undefined;
   }>(MAX_GRAPHS);
   /** Whole lists, each right while it has the same version. */
-  readonly lists: KnownLists = { user: new Map(), profile: new Map(), emoji: new Map() };
+  readonly lists: KnownLists = {
+    user: new Map(),
+    profile: new Map(),
+    emoji: new Map(),
+    channel: new Map(),
+    group: new Map(),
+  };
   /** By realm: how many slots the log had for its last seconds when they were read last. */
   readonly recentSlots = new BoundedMap<number>(MAX_ITEMS);
   /** By user and realm: how many slots of the log there were for each message that they fetched. */

@@ -9,6 +9,8 @@ export const rememberedKinds = {
   user: ['arrivals', 'bots', 'mutes', 'alertWords', 'changed'],
   profile: ['changed'],
   emoji: [],
+  channel: ['changed'],
+  group: ['changed'],
 } as const satisfies { readonly [K in ItemName]?: readonly (keyof ItemOf<K> | 'changed')[] };
 
 export type RememberedKind = keyof typeof rememberedKinds;

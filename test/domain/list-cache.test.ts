@@ -32,7 +32,13 @@ async function load(realm: string, whole?: number) {
 
 beforeEach(() => {
   Object.assign(store, { version: undefined, names: { a: ['ann'], b: ['bob'] }, reads: 0, now: 1_000_000 });
-  lists = { user: new Map(), profile: new Map(), emoji: new Map() };
+  lists = {
+    user: new Map(),
+    profile: new Map(),
+    emoji: new Map(),
+    channel: new Map(),
+    group: new Map(),
+  };
 });
 
 describe('a list that a container remembers', () => {

@@ -32,30 +32,6 @@ describe('GET /realm/emoji (4.10)', () => {
     expect(await listed(other)).toEqual([]);
     expect((await realm.call(list, undefined)).status).toBe(401);
   });
-
-  test('is remembered by a container, which shows at once what another one changed (4.10/emoji)', async () => {
-    const realm = await newRealm();
-    const { member } = realm.people;
-    const container = realm.container();
-    const states = async () => (await listed(container)).map(({ name, deactivated }) => [name, deactivated]);
-    await upload(realm, member, 'party');
-    expect(await states()).toEqual([['party', false]]);
-    realm.pass(1_000);
-    await states();
-    container.meter.reset();
-    expect(await states()).toEqual([['party', false]]);
-    expect(container.meter.calls.map(({ action }) => action)).not.toContain('Query');
-    expect((await upload(realm, member, 'later')).status).toBe(200);
-    expect(await states()).toEqual([
-      ['party', false],
-      ['later', false],
-    ]);
-    await realm.call(deactivate, member, {}, { path: { emoji_name: 'party' } });
-    expect(await states()).toEqual([
-      ['party', true],
-      ['later', false],
-    ]);
-  });
 });
 
 describe('the images (2.8)', () => {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { handler as subscribe } from '../../functions/subscriptions/add.ts';
 import { eventKind } from '../../shared/openapi/event-shapes.ts';
-import { QueryCommand } from '../../shared/table/commands.ts';
 import { partition } from '../../shared/table/keys.ts';
 import type { Send } from '../../shared/table/table.ts';
 import { applying, kinds } from '../support/client-state/applied.ts';
@@ -12,18 +11,17 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 /** Something happens once, after a registration has fixed its cursor and before it reads any channel. */
 function afterCursor({ realm }: TestRealm, act: () => Promise<unknown>): (send: Send) => Send {
   const slots = partition('slot', { realm });
-  const channels = partition('channel', { realm });
+  const lists = ['channel', 'listVersions'].map((kind) => partition(kind as 'channel', { realm }));
   let isFixed = false;
   let done: Promise<unknown> | undefined;
   return (send) => async (command) => {
-    if (!(command instanceof QueryCommand)) return send(command);
-    const [pk] = Object.values(command.input.ExpressionAttributeValues ?? {});
-    if (pk === channels && isFixed) {
+    const asked = JSON.stringify(command);
+    if (isFixed && lists.some((pk) => asked.includes(`"${pk}"`))) {
       done ??= act();
       await done;
     }
     const answer = await send(command);
-    if (pk === slots) isFixed = true;
+    if (asked.includes(`"${slots}"`)) isFixed = true;
     return answer;
   };
 }

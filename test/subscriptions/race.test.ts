@@ -5,7 +5,7 @@ import { handler as remove } from '../../functions/subscriptions/remove.ts';
 import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { key } from '../../shared/table/keys.ts';
 import { conflict, fault, lost, type Mishap, mishaps, refusedWith, unheard } from '../support/faults.ts';
-import { givenChangedUser, givenChannel, givenGroup, givenSubscription } from '../support/given.ts';
+import { givenChangedUser, givenChannel, givenGroup, givenSubscription, put } from '../support/given.ts';
 import { newRealm, type Person, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
 import { channelIdOf, expectConsistent, subscriptionOf, told } from '../support/subscription-state.ts';
@@ -154,7 +154,7 @@ describe('subscribing and unsubscribing at once', () => {
       const channelKey = key('channel', { realm: realm.realm, channelId });
       const stored = await realm.outside.table.get(channelKey);
       const groups = { ...(stored?.groups as object), can_subscribe_group: 1 };
-      await realm.outside.table.update(channelKey, { set: { groups }, add: { version: 1 } });
+      await put(realm, [{ update: channelKey, change: { set: { groups }, add: { version: 1 } } }]);
       return send();
     };
     const { status } = await join(realm.container(mishaps({ transact: [elsewhere] })), member, 'door');
@@ -206,10 +206,11 @@ describe('subscribing and unsubscribing at once', () => {
     const ids = [await channelIdOf(realm, 'one'), await channelIdOf(realm, 'two')];
     expect((await realm.outside.table.get(use))?.channels).toEqual(new Set(ids));
     const elsewhere: Mishap = async (send) => {
-      await realm.outside.table.update(key('group', { realm: realm.realm, groupId }), {
-        set: { deactivated: true },
-      });
-      await realm.outside.table.update(use, { set: { deactivated: true } });
+      const change = { set: { deactivated: true } };
+      await put(realm, [
+        { update: key('group', { realm: realm.realm, groupId }), change },
+        { update: use, change },
+      ]);
       return send();
     };
     expect(await make(realm.container(mishaps({ transact: [elsewhere] })), 'three')).toMatchObject({

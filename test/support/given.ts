@@ -155,7 +155,7 @@ export async function givenChangedChannel(
   channelId: number,
   set: Partial<Channel>,
 ): Promise<void> {
-  await realm.outside.table.update(key('channel', { realm: realm.realm, channelId }), { set });
+  await put(realm, [{ update: key('channel', { realm: realm.realm, channelId }), change: { set } }]);
 }
 
 /** So many subscribers more than there are, who have no accounts: only their items and their number. */

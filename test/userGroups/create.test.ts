@@ -189,7 +189,7 @@ describe('POST /user_groups/create', () => {
     container.meter.reset();
     await createGroup(container, member, { ...given, members: [admin.userId] });
     expect(container.meter.roundTrips).toBe(2);
-    expect(container.meter.writeUnits).toBeLessThanOrEqual(20);
+    expect(container.meter.writeUnits).toBeLessThanOrEqual(21);
   });
 
   it.each([

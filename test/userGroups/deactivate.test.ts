@@ -4,9 +4,8 @@ import { handler as deactivate } from '../../functions/userGroups/deactivate.ts'
 import { handler as update } from '../../functions/userGroups/update.ts';
 import { handler as updateSubgroups } from '../../functions/userGroups/updateSubgroups.ts';
 import { systemGroups } from '../../shared/model/permission/permission.ts';
-import { key } from '../../shared/table/keys.ts';
 import { type Mishap, mishaps } from '../support/faults.ts';
-import { givenRealmSettings } from '../support/given.ts';
+import { givenChangedChannel, givenRealmSettings } from '../support/given.ts';
 import { createGroup, groupOf, membersOf, toldOfGroups, tryToCreate } from '../support/group-state.ts';
 import { newRealm, type Person, type Reply, type TestRealm } from '../support/realm.ts';
 import { lastNumber } from '../support/stored.ts';
@@ -118,9 +117,7 @@ describe('POST /user_groups/{user_group_id}/deactivate', () => {
     const groupId = await createGroup(realm, member);
     await realm.call(update, member, { can_join_group: { new: groupId } }, at(groupId));
     const channelId = await channelWith(realm, member, 'old', { can_send_message_group: groupId });
-    await realm.outside.table.update(key('channel', { realm: realm.realm, channelId }), {
-      set: { isArchived: true },
-    });
+    await givenChangedChannel(realm, channelId, { isArchived: true });
     const naming = await createGroup(realm, member, { can_join_group: groupId, subgroups: [groupId] });
     expect((await rest(realm, member, naming)).status).toBe(200);
     expect((await rest(realm, member, groupId)).status).toBe(200);

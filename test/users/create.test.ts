@@ -5,9 +5,8 @@ import { handler as deactivate } from '../../functions/users/deactivate.ts';
 import { handler as getOwn } from '../../functions/users/getOwn.ts';
 import { handler as list } from '../../functions/users/list.ts';
 import { roles, systemGroups } from '../../shared/model/permission/permission.ts';
-import { key } from '../../shared/table/keys.ts';
 import { personIn } from '../support/accounts.ts';
-import { givenChannel } from '../support/given.ts';
+import { givenChangedChannel, givenChannel } from '../support/given.ts';
 import { newRealm } from '../support/realm.ts';
 import { lastNumber, loggedAfter } from '../support/stored.ts';
 import { expectConsistent, told } from '../support/subscription-state.ts';
@@ -92,9 +91,7 @@ describe('POST /users', () => {
   it('subscribes the user to nothing if there are no default channels', async () => {
     const realm = await newRealm();
     const { call, people, channels } = realm;
-    await realm.outside.table.update(key('channel', { realm: realm.realm, channelId: channels.general }), {
-      set: { isDefault: false },
-    });
+    await givenChangedChannel(realm, channels.general, { isDefault: false });
     const reply = await call(create, people.admin, ada);
     const { body } = await call(listSubscriptions, personIn(reply, ada.email));
     expect(body.subscriptions).toEqual([]);

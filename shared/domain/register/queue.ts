@@ -2,7 +2,9 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { stableHead } from '../../log/checkpoint.ts';
 import type { Log } from '../../log/log.ts';
+import { rememberedGroups } from '../../model/group/member.ts';
 import { isGuest } from '../../model/permission/permission.ts';
+import { rememberedChannels } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkEventNarrow } from '../event/narrow.ts';
 import {
@@ -78,14 +80,13 @@ async function loadHints(
   { types, includeSubscribers }: Registration,
 ) {
   const wants = (type: string): boolean => types === undefined || types.has(type);
-  const { table } = outside;
   const reader = new Reader(outside, realm, userId);
   const lists = wants('subscription') && includeSubscribers;
   const unread = wants('update_message_flags');
   const people = ['realm_user', 'presence', 'user_status'].some(wants);
   const [channels, groups] = await Promise.all([
-    lists ? table.all('channel', { realm }) : [],
-    wants('realm_user_groups') ? table.all('group', { realm }) : [],
+    lists ? rememberedChannels(outside, realm) : [],
+    wants('realm_user_groups') ? rememberedGroups(outside, realm) : [],
     (lists || unread || people) && reader.subscriptions(),
     (unread || people || wants('recent_private_conversations')) && reader.directMemberships(),
     unread && reader.states(),

@@ -124,11 +124,21 @@ async function botSection({ outside, caller, channels, reader }: StateContext): 
 }
 
 /** All user groups with their members. */
-async function groupSection({ outside, caller, users, capabilities, hints }: StateContext): Promise<object> {
+async function groupSection({
+  outside,
+  caller,
+  cursor,
+  users,
+  capabilities,
+  hints,
+}: StateContext): Promise<object> {
   const { table, now } = outside;
   const membersOf = once((groupId: number) => loadMemberIds(table, caller.realmId, groupId));
   for (const { groupId } of hints.groups) void membersOf(groupId);
-  const [named, all] = await Promise.all([loadNamedGroups(table, caller.realmId, membersOf), users()]);
+  const [named, all] = await Promise.all([
+    loadNamedGroups(outside, caller.realmId, cursor, membersOf),
+    users(),
+  ]);
   const includeDeactivated = capabilities.includes('include_deactivated_groups');
   return { realm_user_groups: groupObjects(caller, named, all, { includeDeactivated, now: now() }) };
 }

@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { ListSource } from '../../kernel/list-cache.ts';
+import { type ListSource, loadList } from '../../kernel/list-cache.ts';
 import { type GroupGraph, isId } from '../../kernel/lookup.ts';
 import { uniqueSorted } from '../../lists.ts';
 import { type EventEntry, eventForEveryone } from '../../log/slot.ts';
@@ -98,16 +98,25 @@ export interface NamedGroups {
   readonly members: ReadonlyMap<number, readonly number[]>;
 }
 
+/** All named groups, which containers remember (`loadList`, where `whole` is explained). */
+export const rememberedGroups = (
+  source: ListSource,
+  realm: string,
+  whole?: number,
+): Promise<readonly Group[]> =>
+  loadList(source, 'group', realm, () => source.table.all('group', { realm }), whole);
+
 /**
- * Loads all named groups and their members. Two round trips. `membersOf` can replace the read of members. The quota
- * limits an organization to 1,000 groups.
+ * Loads all named groups and their members. Two round trips, seldom three. `membersOf` can replace the read of members. The
+ * quota limits an organization to 1,000 groups.
  */
 export async function loadNamedGroups(
-  table: Table,
+  source: ListSource,
   realm: string,
-  membersOf = (groupId: number): Promise<number[]> => loadMemberIds(table, realm, groupId),
+  whole?: number,
+  membersOf = (groupId: number): Promise<number[]> => loadMemberIds(source.table, realm, groupId),
 ): Promise<NamedGroups> {
-  const groups = await table.all('group', { realm });
+  const groups = await rememberedGroups(source, realm, whole);
   const members = await Promise.all(
     groups.map(async ({ groupId }) => [groupId, await membersOf(groupId)] as const),
   );
