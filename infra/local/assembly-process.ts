@@ -1,12 +1,12 @@
 /**
  * Builds the functions and synthesizes the stack in a process of its own, whose memory goes with it. Gets `AssemblyOptions` as an
- * argument, and sends the name of the template's file to the process that started it.
+ * argument, and sends `AssemblyNews` to the process that started it.
  */
 import { join } from 'node:path';
 import { eventListener } from '../../shared/endpoints/listener.ts';
 import { type Bundle, buildFunctions } from '../build.ts';
 import { placeFolder } from '../place-files.ts';
-import type { AssemblyOptions } from './assembly.ts';
+import type { AssemblyNews, AssemblyOptions } from './assembly.ts';
 
 // Also after `kill -9` of the process that started it: nobody waits for the assembly any more.
 process.on('disconnect', () => process.exit(1));
@@ -19,9 +19,14 @@ const options: AssemblyOptions = JSON.parse(process.argv[2] ?? '');
 // The CDK takes half a second to load, in which esbuild is at work.
 const loadCdk = () => import('../synthesize.ts');
 const { bundles } = await buildFunctions({ onceRead: loadCdk });
+send({ isBuilt: true });
 const { placeBundles, stackId, synthesize } = await loadCdk();
 await placeBundles(bundles, options.outdir);
 const { directory } = bundles[eventListener.id] as Bundle;
 await placeFolder(directory, join(options.outdir, eventListener.id));
 const assembly = synthesize(bundles, options);
-process.send?.(assembly.getStackArtifact(stackId).templateFile, () => process.exit(0));
+send({ template: assembly.getStackArtifact(stackId).templateFile }, () => process.exit(0));
+
+function send(news: AssemblyNews, then: () => void = () => {}): void {
+  process.send?.(news, then);
+}

@@ -18,6 +18,9 @@ export interface AssemblyOptions {
   readonly context: Readonly<Record<string, string>>;
 }
 
+/** What is heard of an assembly: that the functions are built, and in the end the name of the template's file. */
+export type AssemblyNews = { readonly isBuilt: true } | { readonly template: string };
+
 /** Megabytes of half the young generation of its heap. With the few of the service, a second would go into collecting garbage. */
 const youngHeapMb = 64;
 
@@ -35,19 +38,21 @@ interface AssemblyRecord {
  *
  * @param outdir Where the cloud assembly goes; what was there is removed.
  * @param context Values of CDK context: what the operator sets.
+ * @param onBuilt Called when the functions are built, and one processor is free again; not if the assembly is there.
  * @returns The template, as `cdk deploy` would hand it to CloudFormation.
  * @throws StartProblem if the other process failed. It has said why.
  */
 export async function assemble(
   outdir: string,
   context: Readonly<Record<string, string>> = {},
+  onBuilt: () => void = () => {},
 ): Promise<CloudFormationTemplate> {
   const digest = digestOf(sources, Object.entries(context).sort());
   const recordFile = join(outdir, 'record.json');
   let record = readJson<AssemblyRecord>(recordFile);
   if (record?.digest !== digest) {
     rmSync(outdir, { recursive: true, force: true });
-    record = { digest, template: await assembleAside({ outdir, context }) };
+    record = { digest, template: await assembleAside({ outdir, context }, onBuilt) };
     writeFileSync(recordFile, JSON.stringify(record));
   }
   const template = readJson<CloudFormationTemplate>(join(outdir, record.template));
@@ -56,14 +61,15 @@ export async function assemble(
 }
 
 /** Assembles in a process that ends with this one. Resolves with the name of the template's file. */
-function assembleAside(options: AssemblyOptions): Promise<string> {
+function assembleAside(options: AssemblyOptions, onBuilt: () => void): Promise<string> {
   const child = fork(join(import.meta.dirname, 'assembly-process.ts'), [JSON.stringify(options)], {
     execArgv: ['--disable-warning=ExperimentalWarning', `--max-semi-space-size=${youngHeapMb}`],
     // A group of its own, as Ctrl-C in a terminal goes to the whole group, and this process says what happens then.
     detached: true,
   });
   return new Promise((resolve, reject) => {
-    child.once('message', resolve).once('error', reject);
+    child.on('message', (news: AssemblyNews) => ('template' in news ? resolve(news.template) : onBuilt()));
+    child.once('error', reject);
     child.once('exit', () => reject(new StartProblem('The functions or the template could not be made.')));
   });
 }

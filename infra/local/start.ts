@@ -45,19 +45,28 @@ async function main(): Promise<void> {
   const inside = (name: string) => join(directory.path, name);
 
   const relay = await relayInPlace(configuration);
-  const [template, dynamodb, prepared, { startLocalCloud }, { eventListener }] = await Promise.all([
+  // The synthesis leaves a processor free, for the passwords of the demo.
+  const built = Promise.withResolvers<void>();
+  const prepared = built.promise
+    .then(() => import('./demo-organization.ts'))
+    .then(({ prepareDemo }) => prepareDemo({ dataDirectory: directory.path }));
+  // What is wrong with it is said when it is needed.
+  prepared.catch(() => {});
+  const [template, dynamodb, { ensureDemo }, { startLocalCloud }, { eventListener }] = await Promise.all([
     progress.step(
       'Building the functions and the template',
-      assemble(inside('assembly'), { ...configuration.context, ...(relay && relayContext) }),
+      assemble(
+        inside('assembly'),
+        { ...configuration.context, ...(relay && relayContext) },
+        built.resolve,
+      ).finally(built.resolve),
     ),
     progress.step(
       'Starting DynamoDB',
       startDynamoStore(inside('dynamodb.sqlite'), configuration.dynamodbEndpoint),
     ),
     // What the build does not wait for is loaded beside it, which takes half a second.
-    import('./demo-organization.ts').then(({ prepareDemo }) =>
-      prepareDemo({ dataDirectory: directory.path }),
-    ),
+    import('./demo-organization.ts'),
     import('./local-cloud.ts'),
     import('../../shared/endpoints/listener.ts'),
   ]);
@@ -88,8 +97,7 @@ async function main(): Promise<void> {
 
   const [table] = cloud.service.tables;
   if (!table) throw new Error('The template has no table.');
-  const { ensureDemo } = await import('./demo-organization.ts');
-  const demo = await ensureDemo(prepared, {
+  const demo = await ensureDemo(await prepared, {
     site: cloud.address,
     environment: {
       TABLE_NAME: table.name,
