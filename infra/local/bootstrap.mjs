@@ -88,6 +88,13 @@ const youngHeapMb = 8;
 /** How much (percent) the old generation grows before its garbage is collected: V8 would let it double, or more. */
 const oldHeapGrowth = 30;
 
+/**
+ * How the allocator of glibc gives back what functions used that have ended. By itself it keeps an arena for each of up to
+ * eight times as many threads as there are processors, and learns to keep ever larger blocks at the end of each (bytes).
+ * Other systems do not read these.
+ */
+const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: String(512 * 1024) };
+
 async function main(project, [script, ...args]) {
   if (!isInstalled(project)) await install(project);
   const node = join(project, 'node_modules/.bin/node');
@@ -101,6 +108,7 @@ async function main(project, [script, ...args]) {
   // The channel says nothing; its end tells the child that this process is gone.
   const { code, signal } = await run(command, {
     cwd: project,
+    env: { ...allocator, ...process.env },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   if (signal) process.kill(process.pid, signal);

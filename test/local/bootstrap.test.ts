@@ -68,6 +68,18 @@ describe('the bootstrap', () => {
     expect(isInstalled(it.folder)).toBe(false);
   });
 
+  test('has the allocator give memory back, unless the host says how', async () => {
+    const it = await project();
+    await start(it);
+    await writeFile(
+      join(it.folder, 'script.mjs'),
+      'console.log(process.env.MALLOC_ARENA_MAX, process.env.MALLOC_TRIM_THRESHOLD_);',
+    );
+    // The tests themselves were started by a bootstrap.
+    const host = { MALLOC_ARENA_MAX: '7', MALLOC_TRIM_THRESHOLD_: undefined };
+    expect((await start(it, host)).stdout).toBe('7 524288\n');
+  });
+
   test('does not mistake half of an installation for a whole one', async () => {
     const it = await project();
     await mkdir(join(it.folder, 'node_modules/.bin'), { recursive: true });
