@@ -146,6 +146,8 @@ async function start(
       onEnd: () =>
         report(`${webFunction.name} ended and is started again (more in ${logs.pathOf(webFunction.name)})`),
     });
+  // If it fails, that is said below, where it is waited for.
+  listenerStart?.catch(() => {});
   atEnd(() => listenerStart?.then((process) => process.stop()).catch(() => {}));
 
   const store = await startSqsS3Store(join(options.dataDirectory, 'fauxqs'), place);
