@@ -29,6 +29,10 @@ it('a change of a person, their profile or an emoji is a new version of the list
 it('what is no part of the list leaves its version', () => {
   expect(added({ update: at, change: { set: { mutes: [], changed: 7 } } })).toEqual([]);
   expect(added({ update: at, change: { set: { alertWords: [] } } })).toEqual([]);
+  // As a change of the members of a group, or of what stands in a channel, locks it.
+  for (const lock of [key('group', { realm, groupId: 1 }), key('channel', { realm, channelId: 1 })]) {
+    expect(added({ update: lock, change: { set: { changed: 7 } } })).toEqual([]);
+  }
   expect(added(doCountMembership(realm, 1))).toEqual([]);
   expect(added({ check: at, when: { absent: false } })).toEqual([]);
   expect(added({ put: key('settings', { realm, userId: 1 }), item: {} })).toEqual([]);
