@@ -218,7 +218,9 @@ describe('GET /messages: cost', () => {
     }
   });
 
-  it('of messages at the end of the log, which every fetch reads, neither they nor summaries of reactions are read', async () => {
+  it('of messages at the end of the log, which every fetch reads, neither they nor summaries of reactions are read', {
+    tags: ['units'],
+  }, async () => {
     const realm = await newRealm();
     const { member, admin } = realm.people;
     const [older, newest] = [
