@@ -45,10 +45,10 @@ export const registerEverything = plain('events.register', 'member', () => ({
 }));
 
 /**
- * Milliseconds that pass between two registrations. An account has 64 queues: with more than that in use at once, each
- * registration has to end another one.
+ * Milliseconds that pass between two registrations. A queue lives for ten minutes without polls, and an account has 64: with
+ * more than that in use at once, each registration has to end another one.
  */
-export const REGISTERED_APART = 3_600_000;
+export const REGISTERED_APART = 60_000;
 
 /** A poll without news, which does not wait. */
 export const pollOnce = operation({
