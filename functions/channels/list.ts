@@ -1,12 +1,8 @@
 import { FirstMessages } from '../../shared/domain/reader/first-messages.ts';
 import { listChannels } from '../../shared/endpoints/channels.ts';
+import { loadList } from '../../shared/kernel/list-cache.ts';
 import { channelObject } from '../../shared/model/channel/object.ts';
-import {
-  loadChannels,
-  loadCurrent,
-  rememberedChannels,
-  selectChannels,
-} from '../../shared/model/subscription/object.ts';
+import { loadChannels, loadCurrent, selectChannels } from '../../shared/model/subscription/object.ts';
 import { serve } from '../../shared/serve/serve.ts';
 
 export const handler = serve(listChannels, {
@@ -14,7 +10,7 @@ export const handler = serve(listChannels, {
     const { table } = outside;
     const asksOwner = input.include_owner_subscribed === true && ownerId !== undefined;
     const [channels, own, owners] = await Promise.all([
-      loadChannels(table, realm, rememberedChannels(outside, realm)),
+      loadChannels(table, realm, loadList(outside, 'channel', realm)),
       loadCurrent(table, realm, userId),
       asksOwner ? loadCurrent(table, realm, ownerId) : [],
     ]);

@@ -1,5 +1,4 @@
 import { SETTLE } from '../log/log.ts';
-import type { ItemOf } from '../table/keys.ts';
 import { type Listed, type ListVersion, listed, type RememberedKind } from '../table/remembered-lists.ts';
 import type { Table } from '../table/table.ts';
 
@@ -42,16 +41,16 @@ export interface ListSource {
  * What is read is remembered if it surely has all of the change that its version stands for. Parts of a transaction may stay
  * unseen for `SETTLE` after others (`shared/log/log.ts`), so that change must be known for so long, or to be whole.
  *
- * @param read reads the whole list from the table
  * @param whole a log number up to which everything can be read in full, as after `stableHead`
  */
 export async function loadList<K extends RememberedKind>(
   { table, cache: { lists }, now }: ListSource,
   kind: K,
   realm: string,
-  read: () => Promise<readonly ItemOf<K>[]>,
   whole = 0,
 ): Promise<readonly Listed<K>[]> {
+  const ofKind: RememberedKind = kind;
+  const read = () => table.all(ofKind, { realm });
   const known = lists[kind].get(realm);
   let begun = now();
   const remembered = known?.list && begun - known.list.read < MAX_AGE ? known.list.items : undefined;

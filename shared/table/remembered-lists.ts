@@ -35,11 +35,14 @@ export const rememberedLists = (Object.keys(rememberedKinds) as RememberedKind[]
 }));
 
 /** The items of a list as containers remember them. Nobody can change them. */
-export function listed<K extends RememberedKind>(kind: K, items: readonly ItemOf<K>[]): readonly Listed<K>[] {
+export function listed<K extends RememberedKind>(
+  kind: K,
+  items: readonly ItemOf<RememberedKind>[],
+): readonly Listed<K>[] {
   const leftOut = rememberedLists.find((each) => each.kind === kind)?.leftOut ?? new Set();
   const kept = items.map((item) => {
     const fields: Record<string, unknown> = {};
-    for (const name in item) if (!leftOut.has(name)) fields[name] = item[name];
+    for (const [name, value] of Object.entries(item)) if (!leftOut.has(name)) fields[name] = value;
     return Object.freeze(fields) as Listed<K>;
   });
   return Object.freeze(kept);

@@ -1,4 +1,3 @@
-import { type ListSource, loadList } from '../../kernel/list-cache.ts';
 import { imageKey, imagePath, type StoredImage } from '../../model/realm/picture.ts';
 
 /** A custom emoji, as stored. It is never deleted, because messages and reactions go on showing it. */
@@ -37,14 +36,6 @@ export const emojiObject = ({ emojiId, name, authorId, sourceUrl, stillUrl, deac
 /** Emoji by id, including deactivated ones (specification 4.10). */
 export const emojiObjects = (emoji: readonly CustomEmoji[]): Record<string, ReturnType<typeof emojiObject>> =>
   Object.fromEntries(emoji.map((one) => [`${one.emojiId}`, emojiObject(one)]));
-
-/** All emoji of the organization, oldest first. One round trip, or two (`loadList`, where `whole` is explained). */
-export const loadEmoji = (
-  source: ListSource,
-  realm: string,
-  whole?: number,
-): Promise<readonly CustomEmoji[]> =>
-  loadList(source, 'emoji', realm, () => source.table.all('emoji', { realm }), whole);
 
 /** The file of an emoji's image, below those of its organization. */
 export const emojiFile = (file: string): string => `emoji/images/${file}`;

@@ -1,3 +1,4 @@
+import { loadList } from '../../kernel/list-cache.ts';
 import type { Objects, Outside } from '../../kernel/outside.ts';
 import { folded } from '../../kernel/text.ts';
 import type { MessageHead } from '../../log/message.ts';
@@ -23,7 +24,7 @@ import type { Caller } from '../../model/user/caller.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import { isSystemBot, type User } from '../../model/user/user.ts';
 import type { Table } from '../../table/table.ts';
-import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { emojiObjects } from '../emoji/emoji.ts';
 import { exportObjects, loadExports } from '../export/realm-export.ts';
 import { withAttachment } from '../files/event.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
@@ -128,7 +129,7 @@ async function expanded(
       return group === undefined || (group.deactivated && !onlooker.deactivatedGroups) ? undefined : payload;
     }
     case 'emoji':
-      return { ...payload, realm_emoji: emojiObjects(await loadEmoji(outside, realm, seq)) };
+      return { ...payload, realm_emoji: emojiObjects(await loadList(outside, 'emoji', realm, seq)) };
     case 'attachment':
       return withAttachment(table, realm, payload);
     case 'exports':

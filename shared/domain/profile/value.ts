@@ -68,7 +68,7 @@ export async function loadProfiles(
   const [{ fields }, profiles] = await Promise.all([
     loadProfileFields(table, realm),
     few === undefined
-      ? loadList(source, 'profile', realm, () => table.all('profile', { realm }), whole)
+      ? loadList(source, 'profile', realm, whole)
       : table.getMany(few.map((userId) => key('profile', { realm, userId }))),
   ]);
   const byUser = new Map(profiles.map((profile) => [profile.userId, profile]));

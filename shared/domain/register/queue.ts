@@ -1,10 +1,9 @@
 import { badRequest } from '../../kernel/errors.ts';
+import { loadList } from '../../kernel/list-cache.ts';
 import type { Outside } from '../../kernel/outside.ts';
 import { stableHead } from '../../log/checkpoint.ts';
 import type { Log } from '../../log/log.ts';
-import { rememberedGroups } from '../../model/group/member.ts';
 import { isGuest } from '../../model/permission/permission.ts';
-import { rememberedChannels } from '../../model/subscription/object.ts';
 import type { Caller } from '../../model/user/caller.ts';
 import { checkEventNarrow } from '../event/narrow.ts';
 import {
@@ -85,8 +84,8 @@ async function loadHints(
   const unread = wants('update_message_flags');
   const people = ['realm_user', 'presence', 'user_status'].some(wants);
   const [channels, groups] = await Promise.all([
-    lists ? rememberedChannels(outside, realm) : [],
-    wants('realm_user_groups') ? rememberedGroups(outside, realm) : [],
+    lists ? loadList(outside, 'channel', realm) : [],
+    wants('realm_user_groups') ? loadList(outside, 'group', realm) : [],
     (lists || unread || people) && reader.subscriptions(),
     (unread || people || wants('recent_private_conversations')) && reader.directMemberships(),
     unread && reader.states(),

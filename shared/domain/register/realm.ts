@@ -1,3 +1,4 @@
+import { loadList } from '../../kernel/list-cache.ts';
 import { MOMENT } from '../../log/slot.ts';
 import { channelGroupRules } from '../../model/channel/channel.ts';
 import { groupPermissionRules } from '../../model/group/group.ts';
@@ -18,7 +19,7 @@ import {
 import { realmAuthenticationMethods } from '../../model/realm/sign-in-methods.ts';
 import { passwordRules } from '../../model/user/password.ts';
 import { loadTokenPresence } from '../calls/token.ts';
-import { emojiObjects, loadEmoji } from '../emoji/emoji.ts';
+import { emojiObjects } from '../emoji/emoji.ts';
 import { thumbnailFormats } from '../files/thumbnail.ts';
 import { MAX_FILE_MIB, uploadQuotaMib } from '../files/upload.ts';
 import { OFFLINE_SECONDS } from '../presence/presence.ts';
@@ -204,7 +205,7 @@ export const realmSections: Sections = {
   }),
   /** The custom emoji, including deactivated ones. */
   realm_emoji: async ({ caller, outside, cursor }) => ({
-    realm_emoji: emojiObjects(await loadEmoji(outside, caller.realmId, cursor)),
+    realm_emoji: emojiObjects(await loadList(outside, 'emoji', caller.realmId, cursor)),
   }),
   /** Whether the caller has connected each provider of video calls (specification 4.12, wire facts 13.4). */
   video_calls: async ({ caller, outside }) => {

@@ -1,6 +1,7 @@
 import { traceOf } from '../../kernel/errors.ts';
+import { loadList } from '../../kernel/list-cache.ts';
 import type { Outside } from '../../kernel/outside.ts';
-import { loadChannels, loadSubscriberIds, rememberedChannels } from '../../model/subscription/object.ts';
+import { loadChannels, loadSubscriberIds } from '../../model/subscription/object.ts';
 import { loadUsers } from '../../model/user/principals.ts';
 import { FirstMessages } from '../reader/first-messages.ts';
 import { Reader } from '../reader/reader.ts';
@@ -64,7 +65,7 @@ export async function loadInitialState(request: StateRequest): Promise<object> {
     firsts: new FirstMessages(outside, realmId, cursor),
     users: lazily(() => loadUsers(outside, realmId, cursor)),
     visibleUsers: lazily(() => loadVisibleUsers(context)),
-    channels: lazily(() => loadChannels(table, realmId, rememberedChannels(outside, realmId, cursor))),
+    channels: lazily(() => loadChannels(table, realmId, loadList(outside, 'channel', realmId, cursor))),
     settings: lazily(() => loadSettings(request)),
     subscribersOf: once((channelId) => loadSubscriberIds(table, realmId, channelId)),
   };

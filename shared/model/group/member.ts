@@ -98,17 +98,9 @@ export interface NamedGroups {
   readonly members: ReadonlyMap<number, readonly number[]>;
 }
 
-/** All named groups, which containers remember (`loadList`, where `whole` is explained). */
-export const rememberedGroups = (
-  source: ListSource,
-  realm: string,
-  whole?: number,
-): Promise<readonly Group[]> =>
-  loadList(source, 'group', realm, () => source.table.all('group', { realm }), whole);
-
 /**
- * Loads all named groups and their members. Two round trips, seldom three. `membersOf` can replace the read of members. The
- * quota limits an organization to 1,000 groups.
+ * Loads all named groups (`loadList`, where `whole` is explained) and their members. Two round trips, seldom three.
+ * `membersOf` can replace the read of members. The quota limits an organization to 1,000 groups.
  */
 export async function loadNamedGroups(
   source: ListSource,
@@ -116,7 +108,7 @@ export async function loadNamedGroups(
   whole?: number,
   membersOf = (groupId: number): Promise<number[]> => loadMemberIds(source.table, realm, groupId),
 ): Promise<NamedGroups> {
-  const groups = await rememberedGroups(source, realm, whole);
+  const groups = await loadList(source, 'group', realm, whole);
   const members = await Promise.all(
     groups.map(async ({ groupId }) => [groupId, await membersOf(groupId)] as const),
   );

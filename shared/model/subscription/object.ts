@@ -1,4 +1,3 @@
-import { type ListSource, loadList } from '../../kernel/list-cache.ts';
 import { key } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { hasContentAccess, hasMetadataAccess } from '../channel/access.ts';
@@ -78,17 +77,10 @@ export const loadCurrent = (table: Table, realm: string, userId: number): Promis
 export const loadFormer = (table: Table, realm: string, userId: number): Promise<FormerSubscription[]> =>
   table.all('former', { realm, userId });
 
-/** All channels of the organization, which containers remember (`loadList`, where `whole` is explained). */
-export const rememberedChannels = (
-  source: ListSource,
-  realm: string,
-  whole?: number,
-): Promise<readonly Channel[]> =>
-  loadList(source, 'channel', realm, () => source.table.all('channel', { realm }), whole);
-
 /**
  * All channels of the organization with their counters, regardless of access. One round trip, and another if a channel
- * was created between the two queries: every channel has counters. `loading` can replace the read of the channels.
+ * was created between the two queries: every channel has counters. `loading` can replace the read of the channels, as
+ * by `loadList`.
  */
 export async function loadChannels(
   table: Table,

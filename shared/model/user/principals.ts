@@ -18,8 +18,7 @@ export const loadUsers = (
   source: ListSource,
   realm: string,
   whole?: number,
-): Promise<readonly Listed<'user'>[]> =>
-  loadList(source, 'user', realm, () => source.table.all('user', { realm }), whole);
+): Promise<readonly Listed<'user'>[]> => loadList(source, 'user', realm, whole);
 
 /** With more ids than this, all users are read. */
 const MAX_SINGLE_READS = 100;
