@@ -11,7 +11,7 @@ import { newRealm, type TestRealm } from '../support/realm.ts';
 /** Something happens once, after a registration has fixed its cursor and before it reads any channel. */
 function afterCursor({ realm }: TestRealm, act: () => Promise<unknown>): (send: Send) => Send {
   const slots = partition('slot', { realm });
-  const lists = ['channel', 'listVersions'].map((kind) => partition(kind as 'channel', { realm }));
+  const lists = [partition('channel', { realm }), partition('listVersions', { realm })];
   let isFixed = false;
   let done: Promise<unknown> | undefined;
   return (send) => async (command) => {

@@ -124,7 +124,7 @@ describe('GET /messages: reactions of messages that the log was read from', () =
     }
   });
 
-  it('tells the same reactions as each message alone, whoever reacts to what', async () => {
+  it('tells the same reactions as each message alone, after several people reacted to many', async () => {
     const realm = await newRealm();
     const { member, admin, owner } = realm.people;
     const ids: number[] = [];
